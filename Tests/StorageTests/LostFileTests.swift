@@ -96,6 +96,52 @@ struct LostFileTests {
         #expect(try await store.ids() == ["a", "b", "c", "g"])
     }
 
+    @Test(
+        "A store rejects writes while its file is a link or empty, or its log is not beside it",
+        arguments: ["link", "-wal", "-shm", "empty"])
+    func incompleteStore(what: String) async throws {
+        let path = scratch.path("items.sqlite")
+        let store = try SQLiteStore(path: path)
+        _ = try await store.put(user("a"))
+        switch what {
+        case "link":
+            try move("items.sqlite", to: "moved")
+            try files.createSymbolicLink(atPath: path, withDestinationPath: scratch.path("moved"))
+        case "empty": #expect(truncate(path, 0) == 0)
+        default: try move("items.sqlite\(what)", to: "moved")
+        }
+        await #expect(throws: StoreError.self) { try await store.put(user("b")) }
+        await #expect(throws: StoreError.self) { try await store.apply([.append(user("b"))]) }
+        await #expect(throws: StoreError.self) { try await store.checkReady() }
+        #expect(throws: StoreError.self) { try ItemImport(into: path) }
+        #expect(Self.name(store.storageChange()) == "gone")
+        guard what != "empty" else { return }
+        // Another process is refused too.
+        let victim = try SpawnedProcess([BuiltProduct.path("StorageVictim"), "put", path, "3"])
+        while try victim.nextLine(timeout: 60_000) != nil {}
+        #expect(victim.wait() != 0 && !victim.lines.contains("put"))
+        #expect(!files.fileExists(atPath: scratch.path("moved-wal")))
+        if what == "link" { try files.removeItem(atPath: path) }
+        try move("moved", to: what == "link" ? "items.sqlite" : "items.sqlite\(what)")
+        #expect(Self.name(store.storageChange()) == "back")
+        _ = try await store.put(user("c"))
+        #expect(try await store.ids() == ["a", "c"])
+    }
+
+    @Test("A store whose path is a link from the start is written")
+    func linkedStore() async throws {
+        try await SQLiteStore(path: scratch.path("real.sqlite")).completeFile()
+        let path = scratch.path("items.sqlite")
+        try files.createSymbolicLink(atPath: path, withDestinationPath: scratch.path("real.sqlite"))
+        let store = try SQLiteStore(path: path)
+        _ = try await store.put(user("a"))
+        let session = try ItemImport(into: path)
+        try session.append(Array(line(user: "b").utf8)[...])
+        try session.endOfFile()
+        _ = try session.commit()
+        #expect(try await store.ids() == ["a", "b"] && store.storageChange() == nil)
+    }
+
     @Test("A ledger with a missing or another file rejects clicks, and recovers with its own")
     func ledger() async throws {
         let ledger = try scratch.ledger()

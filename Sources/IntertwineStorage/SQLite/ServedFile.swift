@@ -17,10 +17,19 @@ package final class ServedFile: Sendable {
     private static let opened = Mutex<Set<String>>([])
 
     package let path: String
+    private struct Identity: Equatable {
+        let device: UInt
+        let inode: UInt
+    }
+
     /// The path as the kernel takes it, because every commit compares the file.
     private let pathBytes: ContiguousArray<CChar>
-    private let device: UInt
-    private let inode: UInt
+    /// The path without links. Why: a link that takes the place of the file leads to the file, but SQLite has its log beside the file.
+    private let resolvedBytes: ContiguousArray<CChar>
+    private let identity: Identity
+    /// The other files of SQLite, from when they are there. They stay until the last connection is closed.
+    private let companions: Mutex<[(path: ContiguousArray<CChar>, identity: Identity?)]>
+    private let isFilled = Atomic(false)
     /// The finding of SQLite; nil if there is none.
     private let damage = Mutex<String?>(nil)
     private let reported = Mutex<String?>(nil)
@@ -32,10 +41,13 @@ package final class ServedFile: Sendable {
     init(_ path: String) throws(StoreError) {
         self.path = path
         pathBytes = path.utf8CString
-        guard let found = Self.identity(pathBytes) else { throw .unavailable("\(path): the file is missing") }
-        (device, inode) = found
-        folder = open(Self.folder(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        var lock = Self.nameLock(path, Int16(F_RDLCK))
+        guard let found = Self.status(pathBytes) else { throw .unavailable("\(path): the file is missing") }
+        identity = found.identity
+        let resolved = Self.withoutLinks(path)
+        resolvedBytes = resolved.utf8CString
+        companions = Mutex(Self.companions.map { ((resolved + $0).utf8CString, nil) })
+        folder = open(Self.folder(resolved), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        var lock = Self.nameLock(resolved, Int16(F_RDLCK))
         // Some file systems have no locks on folders.
         _ = fcntl(folder, Self.setLock, &lock)
         Self.served.withLock { $0[ObjectIdentifier(self)] = Reference(file: self) }
@@ -48,6 +60,14 @@ package final class ServedFile: Sendable {
 
     /// `F_OFD_SETLK` and `F_OFD_GETLK` of Linux. Why: the other locks of a process end when it closes any descriptor of the folder.
     private static let (setLock, getLock): (Int32, Int32) = (37, 36)
+
+    private static let companions = ["-wal", "-shm"]
+
+    private static func withoutLinks(_ path: String) -> String {
+        let found = realpath(path, nil)
+        defer { free(found) }
+        return found.map { String(cString: $0) } ?? path
+    }
 
     private static func folder(_ path: String) -> String {
         let folder = (path as NSString).deletingLastPathComponent
@@ -68,17 +88,33 @@ package final class ServedFile: Sendable {
         return fcntl(folder, getLock, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
 
-    private static func identity(_ path: ContiguousArray<CChar>) -> (device: UInt, inode: UInt)? {
+    private static func status(_ path: ContiguousArray<CChar>, followingLinks: Bool = true) -> (identity: Identity, isEmpty: Bool)? {
         var status = stat()
-        let isThere = path.withUnsafeBufferPointer { path in path.baseAddress.map { stat($0, &status) == 0 } ?? false }
-        return isThere ? (UInt(status.st_dev), UInt(status.st_ino)) : nil
+        let isThere = path.withUnsafeBufferPointer { path in
+            path.baseAddress.map { (followingLinks ? stat($0, &status) : lstat($0, &status)) == 0 } ?? false
+        }
+        return isThere ? (Identity(device: UInt(status.st_dev), inode: UInt(status.st_ino)), status.st_size == 0) : nil
     }
 
-    /// Why writes are refused, in a few words; nil if the file is sound and at its path.
+    /// Why writes are refused, in a few words; nil if the file is sound and at its path, with its log.
     package var fault: String? {
-        guard let found = Self.identity(pathBytes) else { return "the file is missing" }
-        guard found == (device, inode) else { return "the file was replaced" }
-        return damage.withLock { $0 }
+        guard let found = Self.status(pathBytes) else { return "the file is missing" }
+        guard found.identity == identity, Self.status(resolvedBytes, followingLinks: false)?.identity == identity else {
+            return "the file was replaced"
+        }
+        if found.isEmpty, isFilled.load(ordering: .relaxed) { return "the file is empty" }
+        if !found.isEmpty { isFilled.store(true, ordering: .relaxed) }
+        let isComplete = companions.withLock { companions in
+            companions.indices.allSatisfy { index in
+                let found = Self.status(companions[index].path, followingLinks: false)?.identity
+                guard let known = companions[index].identity else {
+                    companions[index].identity = found
+                    return true
+                }
+                return found == known
+            }
+        }
+        return isComplete ? damage.withLock { $0 } : "its write-ahead log is missing or was replaced"
     }
 
     func check() throws(StoreError) {
@@ -95,8 +131,11 @@ package final class ServedFile: Sendable {
             guard opened.insert(path).inserted else { return false }
             // A process that ends may drop the locks one after the other.
             for _ in 0..<25 {
-                // A served file has a lock on its name and one on itself, which is elsewhere if the file is.
-                guard isNameLocked(path), !isOpenElsewhere(path) else { return false }
+                // A served file has a lock on its name and one on itself, which is elsewhere if the file is, and its log beside it.
+                let resolved = withoutLinks(path)
+                let isServed = isNameLocked(resolved)
+                let isLinked = !isServed && resolved != path && isNameLocked(path)
+                guard isLinked || isServed && (!isOpenElsewhere(resolved) || isLogMissing(resolved)) else { return false }
                 usleep(20_000)
             }
             opened.remove(path)
@@ -114,7 +153,12 @@ package final class ServedFile: Sendable {
         return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
 
-    static func isUsedElsewhere(_ path: String) -> Bool { isNameLocked(path) || isOpenElsewhere(path) }
+    private static func isLogMissing(_ path: String) -> Bool { !companions.allSatisfy { access(path + $0, F_OK) == 0 } }
+
+    static func isUsedElsewhere(_ path: String) -> Bool {
+        let path = withoutLinks(path)
+        return isNameLocked(path) || isOpenElsewhere(path)
+    }
 
     func writing<Value>(_ body: () throws -> Value) throws -> Value {
         try check()
