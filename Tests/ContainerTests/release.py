@@ -40,7 +40,7 @@ def main():
         check(programs)
     with tempfile.TemporaryDirectory() as folder:
         package(folder, programs[1])
-    for check in (pinning, manifests, workflows):
+    for check in (pinning, placeholders, manifests, workflows):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
 
@@ -178,6 +178,28 @@ def pinning(folder):
     refused = run("--check")
     assert refused.returncode == 1 and "Dockerfile: debian:bookworm-slim" in refused.stderr, refused.stderr
     print("Images and actions are found and pinned.")
+
+
+def placeholders(folder):
+    """Tools/release/placeholders refuses a release until a maintainer has set each address and the version."""
+    settings_file = "Sources/IntertwineService/Configuration/ServerSettings.swift"
+    values = {"SECURITY.md": ("security@intertwine.invalid", "security@example.org"), "CHANGELOG.md": ("## Unreleased", "## 9.9.9 (2027-01-31)"),
+              settings_file: ("https://intertwine.example/", "https://example.org/")}
+    tool = os.path.join(RELEASE, "placeholders")
+    for name, (placeholder, _) in values.items():
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(f"{placeholder}\n")
+    for name, (placeholder, value) in values.items():
+        refused = subprocess.run([tool, folder], capture_output=True, text=True, check=False)
+        assert refused.returncode == 1 and f"{name}: replace “{placeholder}”" in refused.stderr, refused.stderr
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(f"{value}\n")
+    accepted = subprocess.run([tool, folder], capture_output=True, text=True, check=False)
+    assert accepted.returncode == 0, accepted.stderr
+    with open(os.path.join(TREE, "SECURITY.md"), encoding="utf-8") as file:
+        assert "@" in file.read(), "SECURITY.md has no address"
+    print("A release is refused until its addresses and its version are set.")
 
 
 def manifests(folder):

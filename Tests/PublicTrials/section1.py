@@ -4,7 +4,7 @@
     INTERTWINE_BINARY=.build/debug/intertwine Tests/PublicTrials/section1.py [NAME…]
 
 Prints a line for each trial, and exits with the number of those that failed. Inputs are made here; the four lists of the guide
-how-to/map-a-json-api.md are read with the declarations of the guide.
+how-to/sync-json-api.md are read with the declarations of the guide.
 """
 import base64
 import gzip
@@ -27,7 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("INTERTWINE_BINARY", ROOT / ".build/debug/intertwine")).resolve()
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("INTERTWINE_")} | {"SHOP_TOKEN": "tok"}
-GUIDE = ROOT / "Documentation/how-to/map-a-json-api.md"
+GUIDE = ROOT / "Documentation/how-to/sync-json-api.md"
 
 
 # MARK: Origins

@@ -119,7 +119,7 @@ def parts(build):
                targets=["intertwine"], without=ON_SQLITE, inputs=[CLIENT, "Documentation/fixtures"], after="build-swift-client",
                environment={"INTERTWINE_BINARY": str(ROOT / DEBUG / "intertwine")}),
         program("javascript-client", ["Clients/JavaScript/tests/run"], 20, 30, ["Clients/JavaScript", "Documentation/fixtures"], "CLIENT_TESTS_BINARY", again=True),
-        program("kotlin-client", ["Clients/Kotlin/tests/run"], 60, 90, ["Clients/Kotlin", "Documentation/fixtures", "Documentation/reference/clients.md"], again=True),
+        program("kotlin-client", ["Clients/Kotlin/tests/run"], 60, 90, ["Clients/Kotlin", "Documentation/fixtures", "Documentation/how-to/write-a-client.md"], again=True),
         Part("kotlin-views", ["Clients/Kotlin/tests/ui"], 40, 40, ["Clients/Kotlin"], after="kotlin-client", same=True),
         program("kotlin-newcomer", ["Clients/Kotlin/tests/newcomer"], None, 20, ["Clients/Kotlin"], after="kotlin-client"),
         Part("kotlin-gradle", ["Clients/Kotlin/tests/gradle.py"], 1, 1, ["Clients/Kotlin", "Documentation/tutorials"], after=None, same=True),
@@ -128,7 +128,7 @@ def parts(build):
                 ["Tests/PublicTrials", "Clients/JavaScript/source", "Documentation/reference/robots.md"], load=WAITS, same=True, again=True),
         # What origins answer.
         program("public-content", [PYTHON, "Tests/PublicTrials/section1.py"], 15, 15,
-                ["Tests/PublicTrials", "Documentation/how-to/map-a-json-api.md"], load=WAITS, same=True, again=True),
+                ["Tests/PublicTrials", "Documentation/how-to/sync-json-api.md"], load=WAITS, same=True, again=True),
         program("public-siblings", [PYTHON, "Tests/PublicTrials/siblings.py"], None, 60, ["Tests/PublicTrials"], again=True),
         program("public-robots", [PYTHON, "Tests/PublicTrials/robots.py"], None, 30, ["Tests/PublicTrials"]),
         program("caches", ["Tests/CacheTests/run"], 8, 8, ["Tests/CacheTests", "Tests/DescriptionTests/service.py"], load=WAITS, same=True, again=True),
