@@ -106,5 +106,11 @@ final class FilteredSnapshot: StoreSnapshot {
         try snapshot.visit(query, body)
     }
 
+    func visit(_ query: RowQuery, of authors: AuthorSet, _ body: (ItemRow) throws -> Void) throws {
+        var query = query
+        query.filter = filter
+        try snapshot.visit(query, of: authors, body)
+    }
+
     func item(kind: String, id: String) throws -> FeedItem? { try snapshot.item(kind: kind, id: id) }
 }

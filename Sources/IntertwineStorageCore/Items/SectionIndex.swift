@@ -1,13 +1,15 @@
 package import IntertwineFeed
 
 package struct SectionIndex: Hashable {
-    private static let (prefix, filterPrefix) = ("section_order_", "section_filter_")
+    private static let (prefix, filterPrefix, authorPrefix) = ("section_order_", "section_filter_", "section_author_")
 
     let stream: StreamID
     /// The field that orders the section; nil for the order of positions, which only filters have an index for.
     let field: SortField?
     private let filter: ItemFilter?
     private let others: [ItemFilter]
+    /// The field of each kind that names the author of its items, for an index of the items of each author.
+    private var authors: [String: String] = [:]
 
     package init(stream: StreamID, field: SortField) { self.init(stream: stream, field: field, filter: nil, among: []) }
 
@@ -17,15 +19,21 @@ package struct SectionIndex: Hashable {
         others = filters.filter { $0 != filter }
     }
 
+    init(stream: StreamID, authors: [String: String]) {
+        self.init(stream: stream, field: nil, filter: nil, among: [])
+        self.authors = authors
+    }
+
     /// It contains stream and field, so a change of either gives another index.
     /// Why: PostgreSQL truncates long names, so the name has a digest of the field too.
     package var name: String {
         let filters = ([filter] + others).compactMap { $0.map { "\($0.form.rawValue) \($0.name)" } }
         let texts = [field?.name ?? ""] + (filters.isEmpty ? [] : [field?.comparison.rawValue ?? ""] + filters)
-        let digest = texts.joined(separator: " ").utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+        let authored = authors.sorted { $0.key < $1.key }.map { "\($0) \($1)" }
+        let digest = (texts + authored).joined(separator: " ").utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
         let hex = String(digest, radix: 16)
         if let filter { return "\(Self.filterPrefix)\(stream.rawValue)_\(hex)_\(filter.name.prefix(16))" }
-        guard let field else { return "" }
+        guard let field else { return "\(Self.authorPrefix)\(stream.rawValue)_\(hex)" }
         return "\(Self.prefix)\(stream.rawValue)_\(field.comparison.rawValue)_\(hex)_\(field.name.prefix(16))"
     }
 
@@ -73,9 +81,26 @@ package struct SectionIndex: Hashable {
         }
     }
 
+    /// The characters of an author that are compared: those of the longest cell id. PostgreSQL's keys have a limit.
+    private static let authorLimit = 600
+
+    /// Returns the SQL expression of an item's author: NULL without one.
+    static func author(_ fields: [String: String], _ dialect: SQLDialect) -> String {
+        let cases = fields.sorted { $0.key < $1.key }.map { kind, field in
+            let value = dialect.isSetWise ? "intertwine_value(body, '\(field)')" : "json_extract(body, '$.\"\(field)\"')"
+            return "WHEN '\(kind)' THEN \(value)"
+        }
+        let value = "CASE kind \(cases.joined(separator: " ")) END"
+        return dialect.isSetWise ? "(left(\(value), \(authorLimit)) COLLATE \"C\")" : value
+    }
+
     func creation(_ dialect: SQLDialect) -> String {
         let columns =
-            [filter.map { Self.expression(of: $0, dialect) }, field.map { _ in expression(dialect) }, "position"].compactMap { $0 }
+            [
+                authors.isEmpty ? nil : Self.author(authors, dialect), filter.map { Self.expression(of: $0, dialect) },
+                field.map { _ in expression(dialect) },
+                "position",
+            ].compactMap { $0 }
             + others.map { Self.expression(of: $0, dialect) }
         return "CREATE INDEX \"\(name)\" ON item (\(columns.joined(separator: ", "))) WHERE lane = \(stream.rawValue)"
     }
@@ -87,7 +112,7 @@ package struct SectionIndex: Hashable {
                 "indexname::text",
                 "pg_indexes WHERE schemaname = (SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = 'item'::regclass)"
             ) : ("name", "sqlite_schema WHERE type = 'index'")
-        let begins = [prefix, filterPrefix].map { "substr(\(column), 1, \($0.count)) = '\($0)'" }.joined(separator: " OR ")
+        let begins = [prefix, filterPrefix, authorPrefix].map { "substr(\(column), 1, \($0.count)) = '\($0)'" }.joined(separator: " OR ")
         let names = "SELECT \(column) FROM \(table) AND (\(begins))"
         return Set(try session.rows(names) { $0.text(0) })
     }

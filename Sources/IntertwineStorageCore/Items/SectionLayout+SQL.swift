@@ -52,7 +52,7 @@ extension SectionLayout {
                     section.fields.map { SectionIndex(stream: stream, field: $0) }
                         + section.filters.flatMap { filters in
                             filters.map { SectionIndex(stream: stream, field: section.order.field, filter: $0, among: filters) }
-                        }
+                        } + (section.authors.isEmpty ? [] : [SectionIndex(stream: stream, authors: section.authors)])
                 } ?? []
             })
     }
