@@ -152,7 +152,7 @@ struct FeedsReader {
             let alike = fields.filter { $0.name == name }
             guard let field = alike.first, let filter = ItemFilter(field) else {
                 throw node.unknown(
-                    "filter", name, ": a choice, boolean, number or short text of the feed's kinds", among: Set(known).sorted())
+                    "filter", name, ": a choice, boolean, number, short text or tags of the feed's kinds", among: Set(known).sorted())
             }
             guard alike.allSatisfy({ ItemFilter($0).map { $0.form == filter.form && $0.choices == filter.choices } ?? false }) else {
                 throw node.error("the kinds of the feed declare '\(name)' differently")

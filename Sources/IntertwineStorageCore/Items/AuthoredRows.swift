@@ -40,7 +40,7 @@ private struct AuthoredRows<Session: SQLSession> {
                 values.append(.text(value))
                 return "?\(number + values.count - 1)"
             }
-            return " AND \(SectionIndex.expression(of: condition.filter, Session.dialect)) IN (\(list.joined(separator: ", ")))"
+            return " AND \(SectionIndex.condition(condition.filter, list.joined(separator: ", "), Session.dialect))"
         }
         return (texts.joined(), values)
     }

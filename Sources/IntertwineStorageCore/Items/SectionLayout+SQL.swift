@@ -35,8 +35,12 @@ extension SectionLayout {
             }
         }
         let (wanted, names) = (new.indices(sections), try SectionIndex.names(session))
-        for name in names.subtracting(wanted.map(\.name)) { try session.write("DROP INDEX \"\(name)\"") }
-        for index in wanted where !names.contains(index.name) { try session.write(index.creation(Session.dialect)) }
+        for name in names.subtracting(wanted.map(\.name)) {
+            for text in SectionIndex.removals(name, Session.dialect) { try session.write(text) }
+        }
+        for index in wanted where !names.contains(index.name) {
+            for text in index.creations(Session.dialect) { try session.write(text) }
+        }
         return new
     }
 
