@@ -11,6 +11,9 @@ struct AuthorTests {
             fields: {title: {type: text, required: true}, authorId: {type: text, required: true}}
             cells: {collection: {identifier: PostCell, size: 300x100, bind: {title: {text: title}}}}
             actions: {follow: [follow], silence: [mute], keep: [save]}
+        feeds:
+          main: [main]
+          home: {sections: [main], source: following, ads: 1, placement: at 1}
         """
 
     private static let ann = ["User-Agent: tests", "X-Viewer-ID: ann"]
@@ -78,6 +81,33 @@ struct AuthorTests {
             _ = try Self.act(service, "post:c/silence")
             #expect(try service.ask("DELETE", "/muted/user:bob", fields: Self.ann).status == 200)
             #expect(Set(try Self.cells(service).keys) == all)
+        }
+    }
+
+    @Test("A feed has the items of followed authors, the newest first, for that viewer alone", arguments: CountTests.Store.allCases)
+    func home(store: CountTests.Store) async throws {
+        try await offPool {
+            let service = try Self.service(store)
+            _ = try service.importItems(Items.advertisement(1))
+            func shown(_ fields: [String] = Self.ann) throws -> [String] {
+                let answer = try service.get("/feeds/home", fields: fields)
+                #expect(answer.status == 200 && answer["cache-control"]?.hasPrefix("private") == true)
+                let page = try JSON(answer.text)
+                #expect(page["page"]?["next"]?.isNull ?? true)
+                return page["cells"]?.list.compactMap { $0["id"]?.text } ?? []
+            }
+            #expect(try shown() == [] && shown(["User-Agent: tests"]) == [])
+            _ = try Self.act(service, "post:a/follow")
+            #expect(try shown() == ["post:b", "ad:1", "post:a"])
+            #expect(try shown(["User-Agent: tests", "X-Viewer-ID: bob"]) == [])
+            let token = try #require(
+                try JSON(try service.get("/feeds/home?changes=true", fields: Self.ann).text)["page"]?["syncToken"]?.text)
+            _ = try Self.act(service, "post:c/follow")
+            #expect(try shown().filter { $0 != "ad:1" } == ["post:c", "post:b", "post:a"])
+            let changes = try JSON(try service.get("/feeds/home/changes?syncToken=\(token)", fields: Self.ann).text)
+            #expect(changes["inserted"]?.list.compactMap { $0["cell"]?["id"]?.text }.contains("post:c") == true, "\(changes)")
+            _ = try Self.act(service, "post:a/silence")
+            #expect(try shown().filter { $0 != "ad:1" } == ["post:c"])
         }
     }
 }

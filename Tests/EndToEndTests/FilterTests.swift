@@ -12,13 +12,14 @@ struct FilterTests {
               category: {type: text, choices: [music, art, food]}
               city: {type: text, max: 40}
               free: boolean
+              tags: tags
             cells:
               collection: {identifier: EventCell, size: {width: 300, height: 100}, bind: {title: {text: title}, likes: {number: counts.likes}}}
             actions: {like: {list: liked, count: likes}}
         sections:
           events: {kinds: [event], order: newest}
         feeds:
-          main: {sections: [events, main], filters: [category, city, free]}
+          main: {sections: [events, main], filters: [category, city, free, tags]}
         """
 
     private static func event(_ id: Int, _ category: String, _ city: String, more: String = "") -> String {
@@ -72,18 +73,19 @@ struct FilterTests {
             }
             #expect(walked == events([4, 3, 1, 0]))
             for (query, texts) in [
-                ("colour=red", ["category", "city", "free"]), ("category=sport", ["music", "art", "food"]),
+                ("colour=red", ["category", "city", "free", "tags"]), ("category=sport", ["music", "art", "food"]),
                 ("free=maybe", ["true", "false"]),
             ] {
                 let refused = try service.get("/feed?\(query)")
                 #expect(refused.status == 400 && texts.allSatisfy { refused.text.contains($0) }, "\(refused.text)")
             }
             let listed = try JSON(try service.get("/feeds").text)["feeds"]?[0]?["filters"]
-            #expect(listed?.list.compactMap { $0["name"]?.text } == ["category", "city", "free"])
-            #expect(listed?.list.compactMap { $0["type"]?.text } == ["choice", "text", "flag"])
+            #expect(listed?.list.compactMap { $0["name"]?.text } == ["category", "city", "free", "tags"])
+            #expect(listed?.list.compactMap { $0["type"]?.text } == ["choice", "text", "flag", "tags"])
             #expect(listed?[0]?["values"]?.list.compactMap { $0["value"]?.text } == categories)
             #expect(listed?[0]?["values"]?.list.compactMap { $0["count"]?.number } == [4, 4, 4])
             #expect(Set(listed?[1]?["values"]?.list.compactMap { $0["value"]?.text } ?? []) == ["Berlin", "Köln"])
+            try Self.tags(service, setting)
             // A token of changes has the filter of its page, and a draft leaves the list and the counts.
             let token = try #require(try JSON(try service.get("/feed?changes=true&category=music").text)["page"]?["syncToken"]?.text)
             _ = try service.importItems(
@@ -96,5 +98,30 @@ struct FilterTests {
             let later = try JSON(try service.get("/feeds").text)["feeds"]?[0]?["filters"]?[0]?["values"]
             #expect(later?.list.compactMap { $0["count"]?.number } == [3, 5, 5])
         }
+    }
+
+    /// Items with tags, which change, are hidden and are deleted; none remains.
+    private static func tags(_ service: RunningService, _ setting: String) throws {
+        func put(_ id: Int, _ tags: String) throws -> [String] {
+            try service.importItems(event(id, "food", "Rom", more: #","tags":\#(tags)"#), arguments: ["--set", setting])
+        }
+        _ = try put(20, #"["jazz","jazz","open air"]"#)
+        _ = try put(21, #"["open air"]"#)
+        _ = try put(22, "[]")
+        try poll { try shown(service, "/feed?tags=jazz&tags=open%20air") == ["event:21", "event:20"] }
+        #expect(try shown(service, "/feed?tags=jazz&city=Rom&category=food") == ["event:20"])
+        #expect(try shown(service, "/feed?tags=jazz&city=Bonn") == [] && shown(service, "/feed?tags=Jazz") == [])
+        #expect(try shown(service, "/feed?tags=jazz&tags=open%20air&limit=1") == ["event:21"])
+        let listed = try JSON(try service.get("/feeds").text)["feeds"]?[0]?["filters"]?[3]?["values"]
+        #expect(listed?.list.compactMap { $0["value"]?.text } == ["open air", "jazz"])
+        #expect(listed?.list.compactMap { $0["count"]?.number } == [2, 1])
+        _ = try put(21, #"["jazz"]"#)
+        try poll { try shown(service, "/feed?tags=jazz") == ["event:21", "event:20"] }
+        #expect(try shown(service, "/feed?tags=open%20air") == ["event:20"])
+        let removals = (20...22).map { #"{"remove":"event:\#($0)"}"# }.joined(separator: ",")
+        let removed = try service.admin("POST", "/admin/operations", body: #"{"operations":[\#(removals)]}"#)
+        #expect(removed.status == 200, "\(removed.text)")
+        #expect(try shown(service, "/feed?tags=jazz") == [])
+        for wrong in [#""jazz""#, "[1]", #"[""]"#] { #expect(throws: (any Error).self) { try put(23, wrong) } }
     }
 }

@@ -193,7 +193,7 @@ export class FeedClient extends EventTarget {
 export interface FeedFilter {
   /** The name of the field and of the parameter. */
   name: string;
-  /** `choice`, `flag`, `number` or `text`. The list is open. */
+  /** `choice`, `flag`, `number`, `text` or `tags`. The list is open. */
   type: string;
   /** All values of a choice or a flag; the most frequent ones of another type. */
   values: { value: string; count: number }[];

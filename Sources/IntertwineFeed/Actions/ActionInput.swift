@@ -26,7 +26,7 @@ extension FieldDeclaration {
                 json.append(UInt8(ascii: ":"))
                 switch field.type {
                 case .number, .boolean: json += characters
-                case .text, .date, .url, .image: json.append(jsonString: characters)
+                case .text, .date, .url, .image, .tags: json.append(jsonString: characters)
                 }
                 if !field.choices.isEmpty { choices.append(.init(field.name, String(decoding: characters, as: UTF8.self))) }
             } catch {
@@ -57,7 +57,7 @@ extension FieldDeclaration {
         return switch type {
         case .number: Int64(text).map { .integer($0) } ?? .number(Double(text) ?? .nan)
         case .boolean: .flag(text == "true")
-        case .text, .date, .url, .image: .text(text)
+        case .text, .date, .url, .image, .tags: .text(text)
         }
     }
 }

@@ -214,6 +214,7 @@ package final class FeedAssembler: Sendable {
 
     func assemble(_ session: PageSession) throws -> FeedPage {
         var session = session
+        session.isOfAuthors = (source as? SectionedDataSource)?.followed != nil
         for ads in adSources { try ads.prefetch(for: &session) }
         session.filter = RowFilter(session.request.filters, among: filters)
         let content = try session.ranked?.read(for: session, factories) ?? PageReader(of: source, sections, for: session).read()

@@ -37,12 +37,14 @@ struct PageReader {
     private let cursor: PageCursor?
     private let limit: Int
     private let renderer: CellRenderer
+    private let following: (any CellSet)?
     private var edge: FeedPosition?
     private var isEdgeShown = false
 
     init(of source: any DataSource, _ sections: FeedSections, for session: PageSession) {
         (self.source, self.sections, rows, context) = (source, sections, session.rows, session.sourceContext)
         (snapshot, cursor, limit, renderer) = (session.content, session.cursor, session.request.limit, session.renderer())
+        following = session.viewerState?.following
     }
 
     consuming func read() throws -> PageContent {
@@ -132,6 +134,7 @@ struct PageReader {
         guard described.order == sections.order(of: query.section) else {
             throw StoreError.unavailable("the data source \(type(of: source)) orders a section differently from its sections")
         }
-        try snapshot.visit(described.rows(query), body)
+        guard let fields = described.followed else { return try snapshot.visit(described.rows(query), body) }
+        if let following { try snapshot.visit(described.rows(query), of: AuthorSet(following, fields: fields), body) }
     }
 }

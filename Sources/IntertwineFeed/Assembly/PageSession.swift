@@ -41,11 +41,13 @@ struct PageSession {
     /// The content that matches the filters of the request.
     var content: any StoreSnapshot { filter.map { FilteredSnapshot(snapshot, by: $0) } ?? snapshot }
     var filter: RowFilter?
+    /// True if the content is that of authors, which is read with more than one query.
+    var isOfAuthors = false
 
     var direction: PageDirection { cursor?.direction ?? .forward }
 
     /// True if items may be skipped, so that one query of the content may not suffice.
-    var maySkipContent: Bool { skipsDismissedCells || context.lacking != nil || rankedPosition != nil }
+    var maySkipContent: Bool { skipsDismissedCells || context.lacking != nil || rankedPosition != nil || isOfAuthors }
 
     var skipsDismissedCells: Bool { viewerState.map { $0.hidesCells && context.lacking == nil } ?? false }
 

@@ -46,6 +46,8 @@ package struct ViewerState {
         muted = lists.first { $0.list == .muted }?.cells
     }
 
+    var following: (any CellSet)? { lists.first { $0.list == .following }?.cells }
+
     var hidesCells: Bool { dismissed != nil || muted != nil }
 
     func hides(_ cell: String) throws -> Bool { try dismissed?.contains(cell) ?? false }

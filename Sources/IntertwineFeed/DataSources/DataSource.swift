@@ -198,6 +198,8 @@ public struct ItemQuery: Sendable, Hashable {
     public var stream: StreamID
     /// The order of the items.
     public var order: SectionSort
+    /// The fields with the authors of items, by kind, if the query selects the items of the authors that the viewer follows.
+    package var followed: [String: String]?
 
     /// Creates a query for all items of a stream.
     public init(_ stream: StreamID = .content, order: SectionSort = .imported) {
@@ -264,6 +266,8 @@ public struct SectionedDataSource: DataSource {
     public let sections: [FeedSection]
     /// True if ads are shown although the feed has no content. The default is false.
     public let showsAdsAlone: Bool
+    /// The fields with the authors of items, by kind, if the feed shows the items of the authors that the viewer follows.
+    package private(set) var followed: [String: String]?
 
     /// Creates a data source with sections. Their names must be unique.
     ///
@@ -274,5 +278,21 @@ public struct SectionedDataSource: DataSource {
     /// ```
     public init(_ sections: [FeedSection], showsAdsAlone: Bool = false) {
         (self.sections, self.showsAdsAlone) = (sections, showsAdsAlone)
+    }
+
+    /// Creates a data source with the items of the authors that the viewer follows; nil for all items.
+    package init(_ sections: [FeedSection], followed: [String: String]?, showsAdsAlone: Bool = false) {
+        self.init(sections, showsAdsAlone: showsAdsAlone)
+        self.followed = followed
+    }
+
+    /// True if the feed shows the items of the authors that the viewer follows.
+    public var dependsOnViewer: Bool { followed != nil }
+
+    /// Returns the items of the section's ``FeedSection/stream``; nil if the section has no stream or does not exist.
+    public func query(of section: Int, for context: FeedContext) throws -> ItemQuery? {
+        var query = sections.indices.contains(section) ? sections[section].query : nil
+        query?.followed = followed
+        return query
     }
 }

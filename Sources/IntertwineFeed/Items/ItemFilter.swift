@@ -4,6 +4,8 @@ internal import IntertwinePrimitives
 package struct ItemFilter: Sendable, Hashable {
     package enum Form: String, Sendable, Hashable, CaseIterable {
         case choice, flag, number, text
+        /// A list, of which an item needs one of the values.
+        case tags
     }
 
     /// The characters of a text that are compared, and the values of a field in one request.
@@ -18,13 +20,14 @@ package struct ItemFilter: Sendable, Hashable {
     package let choices: [String]
     private let field: FieldDeclaration
 
-    /// nil if the values of the field are neither a choice, a flag, a number nor a short text.
+    /// nil if the values of the field are neither a choice, a flag, a number, a short text nor tags.
     package init?(_ field: FieldDeclaration) {
         switch field.type {
         case .boolean: (form, choices) = (.flag, ["true", "false"])
         case .number: (form, choices) = (.number, [])
         case .text where !field.choices.isEmpty: (form, choices) = (.choice, field.choices)
         case .text where field.languages.isEmpty && field.maximum ?? .infinity <= Double(Self.textLimit): (form, choices) = (.text, [])
+        case .tags: (form, choices) = (.tags, [])
         case .text, .date, .url, .image: return nil
         }
         (name, self.field) = (field.name, field)
@@ -104,6 +107,12 @@ final class FilteredSnapshot: StoreSnapshot {
         var query = query
         query.filter = filter
         try snapshot.visit(query, body)
+    }
+
+    func visit(_ query: RowQuery, of authors: AuthorSet, _ body: (ItemRow) throws -> Void) throws {
+        var query = query
+        query.filter = filter
+        try snapshot.visit(query, of: authors, body)
     }
 
     func item(kind: String, id: String) throws -> FeedItem? { try snapshot.item(kind: kind, id: id) }

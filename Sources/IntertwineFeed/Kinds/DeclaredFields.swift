@@ -50,7 +50,7 @@ package struct DeclaredFields: ItemKind {
             case .text: SortField(field.name, .text)
             case .number: SortField(field.name, .number)
             case .date: SortField(field.name, .date)
-            case .url, .image, .boolean: nil
+            case .url, .image, .boolean, .tags: nil
             }
         }
     }

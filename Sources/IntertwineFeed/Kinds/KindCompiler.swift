@@ -142,6 +142,8 @@ extension KindCompiler {
             case .boolean where !["true", "false"].contains(text): throw allowed("true, false", text)
             case .text where reference == .variant && !declaration.variants.contains(text):
                 throw allowed(declaration.variants.joined(separator: ", "), text)
+            case .tags:
+                throw KindError(path, "the only condition of tags is present")
             case .text, .date, .url, .image, .boolean: break
             }
         }
@@ -182,7 +184,7 @@ extension KindCompiler {
             switch binding.form {
             case .text where isTemplate: return .template(try TextTemplate(text, for: .text, reading: references))
             case .link where isTemplate: return .linkTemplate(try LinkTemplate(text, reading: references))
-            case .text: return .text(try reference(text, [.text, .number, .date, .url, .boolean], at: []))
+            case .text: return .text(try reference(text, [.text, .number, .date, .url, .boolean, .tags], at: []))
             case .image:
                 return .image(
                     try reference(text, [.image], at: []),

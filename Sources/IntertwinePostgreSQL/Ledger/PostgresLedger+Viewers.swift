@@ -104,6 +104,27 @@ private final class ListRanges {
         if beginning == nil { try? connection.post([SQLCommand("COMMIT")]) }
     }
 
+    func cells(on list: ViewerList, limit: Int) throws -> [String] {
+        try begin()
+        if let known = ranges[list], known.start == nil, known.isLast || known.cells.count >= limit {
+            return known.cells.prefix(limit).map { String(decoding: $0, as: UTF8.self) }
+        }
+        let command = SQLCommand(
+            "SELECT cell FROM listing WHERE viewer = $1 AND list = $2 AND leads ORDER BY cell LIMIT $3",
+            [.text(viewer), .text(list.rawValue), .integer(Int64(limit))])
+        return Self.texts(try connection.run([command])[0])
+    }
+
+    func common(_ cells: [String], on list: ViewerList) throws -> [String] {
+        try begin()
+        let command = SQLCommand(
+            "SELECT cell FROM listing WHERE viewer = $1 AND list = $2 AND leads AND cell = ANY ($3)",
+            [.text(viewer), .text(list.rawValue), .texts(cells)])
+        return Self.texts(try connection.run([command])[0])
+    }
+
+    private static func texts(_ rows: PostgresRows) -> [String] { (0..<rows.count).map { rows.text($0, 0) } }
+
     private static func command(_ list: ViewerList, of viewer: String, from cell: String) -> SQLCommand {
         SQLCommand(
             """
@@ -147,6 +168,10 @@ private struct ListRange: CellSet {
     }
 
     func contains(_ cell: String) throws -> Bool { try marking { try ranges.contains(cell, on: list) } }
+
+    func cells(limit: Int) throws -> [String] { try marking { try ranges.cells(on: list, limit: limit) } }
+
+    func common(_ cells: [String]) throws -> [String] { try marking { try ranges.common(cells, on: list) } }
 
     private func marking<Value>(_ read: () throws -> Value) throws -> Value {
         do { return try read() } catch let error as PostgresError { throw ListFailure(cause: error) }

@@ -38,6 +38,7 @@ final class FieldRecorder: FieldSource {
         case .date: "2026-01-01T00:00:00Z"
         case .url, .image: "https://example.com/"
         case .boolean: "true"
+        case .tags: ""
         }
     }
 
@@ -122,7 +123,7 @@ extension FieldDeclaration {
         switch type {
         case .text: ![.number, .boolean].contains(self.type)
         case .url, .image: [.url, .image].contains(self.type)
-        case .number, .date, .boolean: self.type == type
+        case .number, .date, .boolean, .tags: self.type == type
         }
     }
 }

@@ -13,14 +13,19 @@ struct DeclaredFeeds: Sendable {
     /// The URLs of the services that rank feeds.
     var rankers: [String: FetchURL] = [:]
     var filters: [String: [ItemFilter]] = [:]
+    /// The feeds with the items of the authors that the viewer follows.
+    var following: Set<String> = []
+    /// The field of each kind that names the author of its items.
+    var authors: [String: String] = [:]
 
     var plans: [SectionConfiguration] {
         // A feed may show the section of all other kinds without a declaration of it.
         let main = sections.contains { $0.name == Self.mainName } ? [] : [DeclaredSection(name: Self.mainName)]
-        return (sections + (filters.isEmpty ? [] : main)).map { section in
+        return (sections + (filters.isEmpty && following.isEmpty ? [] : main)).map { section in
             var plan = SectionConfiguration(
                 section.name, kinds: section.kinds, fields: [section.order.field].compactMap { $0 }, order: section.order)
             plan.filters = filters.keys.sorted().filter { feeds[$0]?.contains(section.name) == true }.compactMap { filters[$0] }
+            if following.contains(where: { feeds[$0]?.contains(section.name) == true }) { plan.authors = authors }
             return plan
         }
     }
@@ -81,7 +86,8 @@ struct FeedsReader {
                 try check(name, of: "feed", at: node)
                 // A list of sections, or more with one.
                 guard node.isMapping else { return try self.sections(of: node, among: names) }
-                let members = try node.members(of: "feed '\(name)'", among: ["title", "sections", "ranked-by", "filters"] + Self.adsKeys)
+                let members = try node.members(
+                    of: "feed '\(name)'", among: ["title", "sections", "source", "ranked-by", "filters"] + Self.adsKeys)
                 declared.ads[name] = try ads(members)
                 declared.titles[name] = try members["title"].map { title throws(ConfigurationError) in try self.title(title) }
                 declared.rankers[name] = try members["ranked-by"].map { node throws(ConfigurationError) in
@@ -89,6 +95,10 @@ struct FeedsReader {
                     let text = try node.text(allowed)
                     guard let url = try? FetchURL(text) else { throw node.notAllowed(text, allowed) }
                     return url
+                }
+                if let node = members["source"] {
+                    declared.authors = try authors(for: node)
+                    declared.following.insert(name)
                 }
                 guard let list = members["sections"] else { throw node.error("sections is missing: a list of the feed's sections") }
                 let sections = try self.sections(of: list, among: names)
@@ -117,6 +127,15 @@ struct FeedsReader {
         return names
     }
 
+    private func authors(for node: YAMLNode) throws(ConfigurationError) -> [String: String] {
+        let text = try node.text("following")
+        guard text == "following" else { throw node.notAllowed(text, "following") }
+        let fields = kinds.names.compactMap { (kinds[$0] as? DeclaredKind)?.declaration }.filter { $0.stream == .content }
+            .compactMap { kind in kind.author.map { (kind.name, $0) } }
+        guard !fields.isEmpty || !broken.isEmpty else { throw node.error("no kind declares its author, so that no author can be followed") }
+        return Dictionary(uniqueKeysWithValues: fields)
+    }
+
     private func filters(
         _ node: YAMLNode, of sections: [String], among declared: [DeclaredSection]
     ) throws(ConfigurationError) -> [ItemFilter] {
@@ -133,7 +152,7 @@ struct FeedsReader {
             let alike = fields.filter { $0.name == name }
             guard let field = alike.first, let filter = ItemFilter(field) else {
                 throw node.unknown(
-                    "filter", name, ": a choice, boolean, number or short text of the feed's kinds", among: Set(known).sorted())
+                    "filter", name, ": a choice, boolean, number, short text or tags of the feed's kinds", among: Set(known).sorted())
             }
             guard alike.allSatisfy({ ItemFilter($0).map { $0.form == filter.form && $0.choices == filter.choices } ?? false }) else {
                 throw node.error("the kinds of the feed declare '\(name)' differently")

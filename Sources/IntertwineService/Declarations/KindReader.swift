@@ -49,14 +49,19 @@ struct KindReader {
     }
 
     private func field(_ name: String, _ node: YAMLNode, isInput: Bool) throws(ConfigurationError) -> FieldDeclaration {
-        guard node.isMapping else { return FieldDeclaration(name, try node.choice(FieldType.self)) }
+        func type(_ node: YAMLNode) throws(ConfigurationError) -> FieldType {
+            let type = try node.choice(FieldType.self)
+            guard type != .tags || !isInput else { throw node.error("an input value is not of the type tags") }
+            return type
+        }
+        guard node.isMapping else { return FieldDeclaration(name, try type(node)) }
         let keys = ["type", "required", "min", "max", "choices", "languages"] + (isInput ? ["label"] : [])
         let members = try node.members(of: "field '\(ItemError.shown(name))'", among: keys)
-        guard let type = members["type"] else {
+        guard let typeNode = members["type"] else {
             throw node.error("type is missing; allowed: \(FieldType.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return FieldDeclaration(
-            name, try type.choice(FieldType.self), isRequired: try members["required"]?.flag() ?? false,
+            name, try type(typeNode), isRequired: try members["required"]?.flag() ?? false,
             minimum: try members["min"]?.number("a number"), maximum: try members["max"]?.number("a number"),
             choices: try members["choices"]?.texts("texts") ?? [], languages: try members["languages"].map(fieldLanguages) ?? [],
             label: try members["label"].map { node throws(ConfigurationError) in try node.label(in: languages) })

@@ -21,10 +21,13 @@ struct FeedCatalogue: Sendable {
             // The main feed has one identifier at both of its paths, so that its cursors are valid at either.
             let id = name == DeclaredFeeds.mainName ? "feed" : "feeds/\(name)"
             feeds[name] = assembler(id, name, "/feeds/\(name)", source, rankings[name])
-            for section in (source as? SectionedDataSource)?.sections ?? [] {
+            let sectioned = source as? SectionedDataSource
+            for section in sectioned?.sections ?? [] {
                 guard let title = section.name else { continue }
                 sections[name, default: [:]][title] = assembler(
-                    "\(id)/sections/\(title)", name, "/feeds/\(name)/sections/\(title)", SectionedDataSource([section]), nil)
+                    "\(id)/sections/\(title)", name, "/feeds/\(name)/sections/\(title)",
+                    SectionedDataSource([section], followed: sectioned?.followed),
+                    nil)
             }
         }
         self.feeds = feeds
@@ -139,14 +142,16 @@ extension DeclaredFeeds {
     func sources(streams: [String: StreamID], settings: FeedSettings) -> [String: any DataSource] {
         var sources: [String: any DataSource] = [Self.mainName: FlatDataSource(order: section(Self.mainName).order)]
         for (feed, names) in feeds {
-            let settings = settings.with(ads[feed])
+            let (settings, isFollowing) = (settings.with(ads[feed]), following.contains(feed))
             sources[feed] = SectionedDataSource(
                 names.compactMap { name in
                     let section = section(name)
                     return streams[name].map {
-                        FeedSection(name, title: section.title, stream: $0, order: section.order, placement: section.placement(settings))
+                        FeedSection(
+                            name, title: section.title, stream: $0, order: isFollowing ? .newest : section.order,
+                            placement: section.placement(settings))
                     }
-                }, showsAdsAlone: feed == Self.mainName)
+                }, followed: isFollowing ? authors : nil, showsAdsAlone: feed == Self.mainName)
         }
         return sources
     }

@@ -39,14 +39,17 @@ private final class ListCursor: CellSet {
     private let list: ViewerList
     private let next: SQLStatement
     private let previous: () throws -> SQLStatement
+    private let all: () throws -> SQLStatement
     private var start: Start?
     private var end: [UInt8]?
 
     // Safety of nonisolated(unsafe): the array is a constant and contains no cell set.
     nonisolated(unsafe) private static let nothing: [(any CellSet)?] = [nil, nil, nil]
 
-    private init(_ list: ViewerList, next: SQLStatement, previous: @escaping () throws -> SQLStatement) {
-        (self.list, self.next, self.previous) = (list, next, previous)
+    private init(
+        _ list: ViewerList, next: SQLStatement, previous: @escaping () throws -> SQLStatement, all: @escaping () throws -> SQLStatement
+    ) {
+        (self.list, self.next, self.previous, self.all) = (list, next, previous, all)
     }
 
     /// `database`: must stay in one transaction while the cursors are used.
@@ -82,13 +85,34 @@ private final class ListCursor: CellSet {
         let next = try statement(">= ?3 ORDER BY cell")
         return lists.map { list in
             guard filled.contains(list.rawValue) else { return nil }
-            return ListCursor(list, next: next) { try statement("< ?3 ORDER BY cell DESC") }
+            return ListCursor(list, next: next) {
+                try statement("< ?3 ORDER BY cell DESC")
+            } all: {
+                let all = try SQLStatement(
+                    database,
+                    """
+                    SELECT cell FROM listing INDEXED BY listing_leader
+                    WHERE viewer = ?1 AND list = ?2 AND leads = 1 ORDER BY cell LIMIT ?3
+                    """)
+                try all.bind(1, viewer)
+                return all
+            }
         }
     }
 
     private func seek(_ statement: SQLStatement, from cell: UnsafeRawBufferPointer) throws -> [UInt8]? {
         try statement.bind(2, list.rawValue)
         return try statement.first(from: cell, at: 3)
+    }
+
+    func cells(limit: Int) throws -> [String] {
+        let statement = try all()
+        defer { statement.reset() }
+        try statement.bind(2, list.rawValue)
+        try statement.bind(3, Int64(limit))
+        var cells: [String] = []
+        while try statement.step() { cells.append(statement.text(0)) }
+        return cells
     }
 
     func contains(_ cell: String) throws -> Bool {

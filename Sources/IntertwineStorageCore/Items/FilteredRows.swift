@@ -2,10 +2,14 @@ package import IntertwineFeed
 
 extension StoreSnapshot where Self: SQLSession {
     package func filterValues(_ filter: ItemFilter, in stream: StreamID) throws -> [FilterValue] {
-        let value = SectionIndex.expression(of: filter, Self.dialect)
-        return try rows(
+        let isTags = filter.form == .tags
+        let value = isTags ? "tag.value" : SectionIndex.expression(of: filter, Self.dialect)
+        let tags = SectionIndex.tags(of: filter, in: "item.body", Self.dialect)
+        let rows = isTags ? "item\(Self.dialect.isSetWise ? " CROSS JOIN LATERAL " : ", ")\(tags)" : "item"
+        let condition = isTags ? SectionIndex.isTag(Self.dialect) : "true"
+        return try self.rows(
             """
-            SELECT \(value), count(*) FROM item WHERE lane = \(stream.rawValue) AND \(value) <> ''
+            SELECT \(value), count(*) FROM \(rows) WHERE lane = \(stream.rawValue) AND \(value) <> '' AND \(condition)
             GROUP BY \(value) ORDER BY count(*) DESC LIMIT ?1
             """, .integer(Int64(ItemFilter.listLimit))
         ) { FilterValue(value: $0.text(0), count: Int($0.integer(1))) }
@@ -26,42 +30,61 @@ extension StoreSnapshot where Self: SQLSession {
             return "?\(values.count)"
         }
         let (comparison, way) = query.direction == .forward ? (">", "") : ("<", " DESC")
-        let key = order.map { SectionIndex(stream: stream, field: $0).expression(Self.dialect) }
-        // The first range: items with the key of the anchor. The second one: items with other keys.
-        var ranges = [(condition: "", order: [key, "position"].compactMap { $0.map { "\($0)\(way)" } }.joined(separator: ", "))]
-        if let anchor = query.anchor {
-            let position = "position \(comparison) \(parameter(.integer(anchor.position)))"
-            if let key, let order {
-                let known: SQLValue =
-                    switch anchor.key ?? order.leastKey {
-                    case .number(let number): .number(number)
-                    case .text(let bytes): .utf8(bytes)
-                    }
-                let parameter = parameter(known)
-                ranges[0].condition = " AND \(key) \(comparison) \(parameter)"
-                ranges.append((" AND \(key) = \(parameter) AND \(position)", "position\(way)"))
-            } else {
-                ranges[0].condition = " AND \(position)"
+        let anchor = query.anchor.map { anchor in
+            let key: SQLValue? = order.map { order in
+                switch anchor.key ?? order.leastKey {
+                case .number(let number): .number(number)
+                case .text(let bytes): .utf8(bytes)
+                }
             }
+            return (position: parameter(.integer(anchor.position)), key: key.map(parameter))
         }
         let others = filter.conditions.dropFirst().map { condition in
-            let list = condition.values.map { parameter(.text($0)) }.joined(separator: ", ")
-            return " AND \(SectionIndex.expression(of: condition.filter, Self.dialect)) IN (\(list))"
+            " AND "
+                + SectionIndex.condition(
+                    condition.filter, condition.values.map { parameter(.text($0)) }.joined(separator: ", "), Self.dialect)
         }.joined()
+        let wanted = first.values.map { parameter(.text($0)) }
         let index = SectionIndex(stream: stream, field: order, filter: first.filter, among: filter.filters)
-        let parts = first.values.map { parameter(.text($0)) }.flatMap { value in
-            ranges.map { range in
-                """
-                SELECT * FROM (SELECT kind, id, variant, position, \(CountedItem.body) AS shown\(key.map { ", \($0) AS sortkey" } ?? "") FROM item%INDEX%
-                WHERE lane = \(stream.rawValue) AND \(SectionIndex.expression(of: first.filter, Self.dialect)) = \(value)\(range.condition)\(others)
-                ORDER BY \(range.order) LIMIT ?1) AS part
-                """
+        func text(isIndexed: Bool) -> String {
+            let isTagged = isIndexed && first.filter.form == .tags
+            let position = isTagged ? "tagged.position" : "item.position"
+            let key = order.map { isTagged ? "tagged.sortkey" : SectionIndex(stream: stream, field: $0).expression(Self.dialect) }
+            let rows =
+                isTagged
+                ? "\"\(index.name)\" AS tagged CROSS JOIN item" : "item\(isIndexed ? Self.dialect.index("\"\(index.name)\"") : "")"
+            // The first range: items with other keys than the anchor. The second one: items with its key.
+            var ranges = [(condition: "", order: [key, position].compactMap { $0.map { "\($0)\(way)" } }.joined(separator: ", "))]
+            if let anchor {
+                let after = " AND \(position) \(comparison) \(anchor.position)"
+                if let key, let known = anchor.key {
+                    ranges[0].condition = " AND \(key) \(comparison) \(known)"
+                    ranges.append((" AND \(key) = \(known)\(after)", "\(position)\(way)"))
+                } else {
+                    ranges[0].condition = after
+                }
             }
+            let parts = wanted.flatMap { value in
+                let match =
+                    isTagged
+                    ? "tagged.value = \(value) AND item.position = tagged.position"
+                    : first.filter.form == .tags
+                        ? SectionIndex.condition(first.filter, value, Self.dialect)
+                        : "\(SectionIndex.expression(of: first.filter, Self.dialect)) = \(value)"
+                return ranges.map { range in
+                    """
+                    SELECT * FROM (SELECT kind, id, variant, item.position, \(CountedItem.body) AS shown\(key.map { ", \($0) AS sortkey" } ?? "")
+                    FROM \(rows) WHERE item.lane = \(stream.rawValue) AND \(match)\(range.condition)\(others)
+                    ORDER BY \(range.order) LIMIT ?1) AS part
+                    """
+                }
+            }
+            // An item may have several of the tags.
+            return parts.joined(separator: first.filter.form == .tags ? "\nUNION\n" : "\nUNION ALL\n")
+                + " ORDER BY \(key == nil ? "" : "sortkey\(way), ")position\(way) LIMIT ?1"
         }
-        let text =
-            parts.joined(separator: "\nUNION ALL\n") + " ORDER BY \(key == nil ? "" : "sortkey\(way), ")position\(way) LIMIT ?1"
-        func run(_ index: String, _ read: (Row) throws -> Void) throws {
-            try self.run([SQLCommand(text.replacing("%INDEX%", with: index), values)]) { try read($1) }
+        func run(isIndexed: Bool, _ read: (Row) throws -> Void) throws {
+            try self.run([SQLCommand(text(isIndexed: isIndexed), values)]) { try read($1) }
         }
         func read(_ row: Row) throws {
             try body(
@@ -73,12 +96,12 @@ extension StoreSnapshot where Self: SQLSession {
         var hasBegun = stream.rawValue < 0
         if !hasBegun {
             do {
-                return try run(Self.dialect.index("\"\(index.name)\"")) {
+                return try run(isIndexed: true) {
                     hasBegun = true
                     try read($0)
                 }
             } catch  where !hasBegun && !Self.dialect.isSetWise {}
         }
-        try run("", read)
+        try run(isIndexed: false, read)
     }
 }

@@ -1,13 +1,16 @@
 package import IntertwineFeed
 
 package struct SectionIndex: Hashable {
-    private static let (prefix, filterPrefix) = ("section_order_", "section_filter_")
+    private static let (prefix, filterPrefix, authorPrefix) = ("section_order_", "section_filter_", "section_author_")
+    static let tagPrefix = "section_tag_"
 
     let stream: StreamID
     /// The field that orders the section; nil for the order of positions, which only filters have an index for.
     let field: SortField?
     private let filter: ItemFilter?
     private let others: [ItemFilter]
+    /// The field of each kind that names the author of its items, for an index of the items of each author.
+    private var authors: [String: String] = [:]
 
     package init(stream: StreamID, field: SortField) { self.init(stream: stream, field: field, filter: nil, among: []) }
 
@@ -17,15 +20,23 @@ package struct SectionIndex: Hashable {
         others = filters.filter { $0 != filter }
     }
 
+    init(stream: StreamID, authors: [String: String]) {
+        self.init(stream: stream, field: nil, filter: nil, among: [])
+        self.authors = authors
+    }
+
     /// It contains stream and field, so a change of either gives another index.
     /// Why: PostgreSQL truncates long names, so the name has a digest of the field too.
     package var name: String {
-        let filters = ([filter] + others).compactMap { $0.map { "\($0.form.rawValue) \($0.name)" } }
+        // A table of tags has no values of the other filters.
+        let filters = ([filter] + (filter?.form == .tags ? [] : others)).compactMap { $0.map { "\($0.form.rawValue) \($0.name)" } }
         let texts = [field?.name ?? ""] + (filters.isEmpty ? [] : [field?.comparison.rawValue ?? ""] + filters)
-        let digest = texts.joined(separator: " ").utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+        let authored = authors.sorted { $0.key < $1.key }.map { "\($0) \($1)" }
+        let digest = (texts + authored).joined(separator: " ").utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
         let hex = String(digest, radix: 16)
+        if let filter, filter.form == .tags { return "\(Self.tagPrefix)\(stream.rawValue)_\(hex)_\(filter.name.prefix(16))" }
         if let filter { return "\(Self.filterPrefix)\(stream.rawValue)_\(hex)_\(filter.name.prefix(16))" }
-        guard let field else { return "" }
+        guard let field else { return "\(Self.authorPrefix)\(stream.rawValue)_\(hex)" }
         return "\(Self.prefix)\(stream.rawValue)_\(field.comparison.rawValue)_\(hex)_\(field.name.prefix(16))"
     }
 
@@ -68,15 +79,103 @@ package struct SectionIndex: Hashable {
         if dialect.isSetWise { return "(intertwine_text(body, '\(filter.name)') COLLATE \"C\")" }
         let path = "'$.\"\(filter.name)\"'"
         return switch filter.form {
-        case .choice, .text: "ifnull(substr(json_extract(body, \(path)), 1, \(ItemFilter.textLimit)), '')"
+        case .choice, .text, .tags: "ifnull(substr(json_extract(body, \(path)), 1, \(ItemFilter.textLimit)), '')"
         case .flag, .number: "ifnull(body -> \(path), '')"
         }
     }
 
-    func creation(_ dialect: SQLDialect) -> String {
+    /// The characters of an author that are compared: those of the longest cell id. PostgreSQL's keys have a limit.
+    private static let authorLimit = 600
+
+    /// Returns the SQL expression of an item's author: NULL without one.
+    static func author(_ fields: [String: String], _ dialect: SQLDialect) -> String {
+        let cases = fields.sorted { $0.key < $1.key }.map { kind, field in
+            let value = dialect.isSetWise ? "intertwine_value(body, '\(field)')" : "json_extract(body, '$.\"\(field)\"')"
+            return "WHEN '\(kind)' THEN \(value)"
+        }
+        let value = "CASE kind \(cases.joined(separator: " ")) END"
+        return dialect.isSetWise ? "(left(\(value), \(authorLimit)) COLLATE \"C\")" : value
+    }
+
+    /// Returns the condition that an item has one of a filter's values, which are parameters.
+    static func condition(_ filter: ItemFilter, _ list: String, _ dialect: SQLDialect) -> String {
+        guard filter.form == .tags else { return "\(expression(of: filter, dialect)) IN (\(list))" }
+        return "EXISTS (SELECT 1 FROM \(tags(of: filter, in: "body", dialect)) WHERE tag.value IN (\(list)) AND \(isTag(dialect)))"
+    }
+
+    /// Returns a table `tag` of the values in the body of an item.
+    static func tags(of filter: ItemFilter, in body: String, _ dialect: SQLDialect) -> String {
+        guard dialect.isSetWise else {
+            return "json_each(\(body), '$.\"\(filter.name)\"') AS tag"
+        }
+        let field = "(replace(\(body), '\\u0000', '\\ufffd')::json -> '\(filter.name)')"
+        let list = "CASE json_typeof(\(field)) WHEN 'array' THEN \(field) ELSE '[]'::json END"
+        return "(SELECT item_tag.value COLLATE \"C\" AS value FROM json_array_elements_text(\(list)) AS item_tag (value)) AS tag"
+    }
+
+    /// SQLite also lists a value that is no list.
+    static func isTag(_ dialect: SQLDialect) -> String { dialect.isSetWise ? "true" : "typeof(tag.key) = 'integer'" }
+
+    func creations(_ dialect: SQLDialect) -> [String] {
+        guard let filter, filter.form == .tags else { return [creation(dialect)] }
+        let table = "\"\(name)\""
+        let columns = field == nil ? "value, position" : "value, sortkey, position"
+        let key = field == nil ? "" : ", \(expression(dialect)) AS sortkey"
+        func values(of rows: String) -> String {
+            "SELECT DISTINCT tag.value\(key), position FROM \(rows)\(dialect.isSetWise ? " CROSS JOIN LATERAL " : ", ")"
+                + "\(Self.tags(of: filter, in: "item.body", dialect)) WHERE item.lane = \(stream.rawValue) "
+                + "AND \(Self.isTag(dialect))"
+        }
+        let texts = dialect.isSetWise ? ["text COLLATE \"C\"", "double precision", "bigint"] : ["TEXT", "REAL", "INTEGER"]
+        let type = field.map { " sortkey \($0.comparison == .number ? texts[1] : texts[0]) NOT NULL," } ?? ""
+        let rest = dialect.isSetWise ? "" : " WITHOUT ROWID"
+        let added = "INSERT INTO \(table) (\(columns)) "
+        let start = [
+            "CREATE TABLE \(table) (value \(texts[0]) NOT NULL,\(type) position \(texts[2]) NOT NULL, PRIMARY KEY (\(columns)))\(rest)",
+            added + values(of: "item"),
+        ]
+        func removed(_ rows: String) -> String { "DELETE FROM \(table) WHERE (\(columns)) IN (\(values(of: rows)))" }
+        if dialect.isSetWise {
+            func trigger(_ event: String, _ tables: String, _ body: String) -> [String] {
+                let function = "\(name)_\(event.lowercased())"
+                return [
+                    "CREATE FUNCTION \"\(function)\"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \(body) RETURN NULL; END $$",
+                    "CREATE TRIGGER \"\(function)\" AFTER \(event) ON item REFERENCING \(tables) FOR EACH STATEMENT "
+                        + "EXECUTE FUNCTION \"\(function)\"()",
+                ]
+            }
+            let (new, old) = ("(SELECT * FROM rows) AS item", "(SELECT * FROM before) AS item")
+            return start + trigger("INSERT", "NEW TABLE AS rows", "\(added)\(values(of: new));")
+                + trigger("DELETE", "OLD TABLE AS before", "\(removed(old));")
+                + trigger("UPDATE", "NEW TABLE AS rows OLD TABLE AS before", "\(removed(old)); \(added)\(values(of: new));")
+        }
+        func row(_ name: String) -> String {
+            "(SELECT \(["lane", "position", "body", "counts"].map { "\(name).\($0) AS \($0)" }.joined(separator: ", "))) AS item"
+        }
+        func trigger(_ event: String, _ body: String) -> String {
+            "CREATE TRIGGER \"\(name)_\(event.prefix(6).lowercased())\" AFTER \(event) ON item BEGIN \(body) END"
+        }
+        return start + [
+            trigger("INSERT", "\(added)\(values(of: row("new")));"), trigger("DELETE", "\(removed(row("old")));"),
+            trigger("UPDATE OF lane, position, body, counts", "\(removed(row("old"))); \(added)\(values(of: row("new")));"),
+        ]
+    }
+
+    static func removals(_ name: String, _ dialect: SQLDialect) -> [String] {
+        guard name.hasPrefix(tagPrefix) else { return ["DROP INDEX \"\(name)\""] }
+        return ["insert", "delete", "update"].map { event in
+            dialect.isSetWise ? "DROP FUNCTION \"\(name)_\(event)\"() CASCADE" : "DROP TRIGGER \"\(name)_\(event)\""
+        } + ["DROP TABLE \"\(name)\""]
+    }
+
+    private func creation(_ dialect: SQLDialect) -> String {
         let columns =
-            [filter.map { Self.expression(of: $0, dialect) }, field.map { _ in expression(dialect) }, "position"].compactMap { $0 }
-            + others.map { Self.expression(of: $0, dialect) }
+            [
+                authors.isEmpty ? nil : Self.author(authors, dialect), filter.map { Self.expression(of: $0, dialect) },
+                field.map { _ in expression(dialect) },
+                "position",
+            ].compactMap { $0 }
+            + others.filter { $0.form != .tags }.map { Self.expression(of: $0, dialect) }
         return "CREATE INDEX \"\(name)\" ON item (\(columns.joined(separator: ", "))) WHERE lane = \(stream.rawValue)"
     }
 
@@ -87,8 +186,13 @@ package struct SectionIndex: Hashable {
                 "indexname::text",
                 "pg_indexes WHERE schemaname = (SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = 'item'::regclass)"
             ) : ("name", "sqlite_schema WHERE type = 'index'")
-        let begins = [prefix, filterPrefix].map { "substr(\(column), 1, \($0.count)) = '\($0)'" }.joined(separator: " OR ")
-        let names = "SELECT \(column) FROM \(table) AND (\(begins))"
+        let begins = [prefix, filterPrefix, authorPrefix].map { "substr(\(column), 1, \($0.count)) = '\($0)'" }.joined(separator: " OR ")
+        let tables =
+            Session.dialect.isSetWise
+            ? "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'item'::regclass)"
+                + " AND substr(relname::text, 1, \(tagPrefix.count)) = '\(tagPrefix)'"
+            : "SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, \(tagPrefix.count)) = '\(tagPrefix)'"
+        let names = "SELECT \(column) FROM \(table) AND (\(begins)) UNION ALL \(tables)"
         return Set(try session.rows(names) { $0.text(0) })
     }
 }

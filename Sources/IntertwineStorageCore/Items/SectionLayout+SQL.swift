@@ -35,8 +35,12 @@ extension SectionLayout {
             }
         }
         let (wanted, names) = (new.indices(sections), try SectionIndex.names(session))
-        for name in names.subtracting(wanted.map(\.name)) { try session.write("DROP INDEX \"\(name)\"") }
-        for index in wanted where !names.contains(index.name) { try session.write(index.creation(Session.dialect)) }
+        for name in names.subtracting(wanted.map(\.name)) {
+            for text in SectionIndex.removals(name, Session.dialect) { try session.write(text) }
+        }
+        for index in wanted where !names.contains(index.name) {
+            for text in index.creations(Session.dialect) { try session.write(text) }
+        }
         return new
     }
 
@@ -52,7 +56,7 @@ extension SectionLayout {
                     section.fields.map { SectionIndex(stream: stream, field: $0) }
                         + section.filters.flatMap { filters in
                             filters.map { SectionIndex(stream: stream, field: section.order.field, filter: $0, among: filters) }
-                        }
+                        } + (section.authors.isEmpty ? [] : [SectionIndex(stream: stream, authors: section.authors)])
                 } ?? []
             })
     }

@@ -14,6 +14,8 @@ struct HiddenRunTests {
 
         func contains(_ cell: String) -> Bool { cells.withLock { $0.contains(cell) } }
 
+        func cells(limit: Int) -> [String] { cells.withLock { Array($0.prefix(limit)) } }
+
         func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value { try body(ViewerState(dismissed: self)) }
     }
 

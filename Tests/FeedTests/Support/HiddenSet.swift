@@ -10,6 +10,8 @@ struct HiddenSet: ViewerStateStore, CellSet {
 
     func contains(_ cell: String) -> Bool { cells.contains(ByteString(cell)) }
 
+    func cells(limit: Int) -> [String] { cells.prefix(limit).map(\.text) }
+
     func read<Value>(_ body: (ViewerState) throws -> Value) throws -> Value { try body(ViewerState(dismissed: self)) }
 }
 

@@ -62,7 +62,7 @@ public struct FieldDeclaration: Sendable, Hashable {
                 return "min and max of a text are whole numbers of characters, max 1 to \(Int(Self.textLimit))"
             }
         case .number: break
-        case .date, .url, .image, .boolean:
+        case .date, .url, .image, .boolean, .tags:
             guard minimum == nil, maximum == nil else {
                 return "min and max are for text and number; the field is of the type \(type.rawValue)"
             }
@@ -92,6 +92,8 @@ public enum FieldType: String, Sendable, Hashable, CaseIterable {
     case image
     /// One of the JSON literals `true` and `false`.
     case boolean
+    /// A list of up to 32 texts of 1 to 64 characters, by which a feed can be filtered.
+    case tags
 }
 
 extension FieldDeclaration {
@@ -124,7 +126,32 @@ extension FieldDeclaration {
             guard let token = try fields.token(name) else { return nil }
             guard token.kind == .boolean else { throw ItemError(field: name, reason: "must be true or false, is \(token.kind.rawValue)") }
             return fields.object.bytes[token.range]
+        case .tags:
+            let tags = try tags(in: fields)
+            return tags.isEmpty ? nil : Array(tags.joined(separator: ", ").utf8)[...]
         }
+    }
+
+    static let tagLimit = 32
+
+    /// The different tags, in the item's order.
+    private func tags(in fields: ItemFields) throws(ItemError) -> [String] {
+        guard let token = try fields.token(name) else { return [] }
+        guard case .list(let values)? = try? JSONValue(json: Array(fields.object.bytes[token.range])) else {
+            throw ItemError(field: name, reason: "must be a list of texts, is \(token.kind.rawValue)")
+        }
+        var (known, tags) = (Set<ByteString>(), [String]())
+        for value in values {
+            guard case .text(var tag) = value, 1...ItemFilter.textLimit ~= tag.unicodeScalars.count else {
+                throw ItemError(field: name, reason: "must have texts of 1 to \(ItemFilter.textLimit) characters")
+            }
+            tag = tag.replacing("\0", with: "\u{FFFD}")
+            if known.insert(ByteString(tag)).inserted { tags.append(tag) }
+        }
+        guard tags.count <= Self.tagLimit else {
+            throw ItemError(field: name, reason: "has more than \(Self.tagLimit) texts", code: .tooLong)
+        }
+        return tags
     }
 
     private func text(in fields: ItemFields) throws(ItemError) -> ArraySlice<UInt8>? {
@@ -181,6 +208,12 @@ extension FieldDeclaration {
         }
         guard let value = try value(in: fields) else { return nil }
         switch type {
+        case .tags:
+            for tag in try tags(in: fields) {
+                json.append(json.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
+                json.append(jsonString: tag.utf8)
+            }
+            return json + [UInt8(ascii: "]")]
         case .number, .boolean: return Array(value)
         case .text, .date, .url, .image:
             json.append(jsonString: value)

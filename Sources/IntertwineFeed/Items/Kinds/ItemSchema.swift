@@ -76,6 +76,11 @@ package struct FieldSchema {
         .init("type", .text("string")), .init("pattern", .text(Timestamp.pattern.dropLast(2) + "$")), .init("format", .text("date-time")),
     ])
 
+    static let tags = FieldSchema(members: [
+        .init("type", .text("array")), .init("items", .object(text(maximum: ItemFilter.textLimit).members)),
+        .init("maxItems", .integer(Int64(FieldDeclaration.tagLimit))),
+    ])
+
     static let boolean = FieldSchema(members: [.init("type", .text("boolean"))])
 
     static func number(isWhole: Bool = false, minimum: Double?, maximum: Double?) -> FieldSchema {
@@ -132,6 +137,7 @@ extension FieldDeclaration {
         case .date: .date
         case .url, .image: .url
         case .boolean: .boolean
+        case .tags: .tags
         }
     }
 }

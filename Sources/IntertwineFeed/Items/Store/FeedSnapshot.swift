@@ -32,6 +32,9 @@ package protocol StoreSnapshot: FeedSnapshot {
 
     func count(in stream: StreamID) throws -> Int
 
+    /// Visits the rows of a query whose author is in a set.
+    func visit(_ query: RowQuery, of authors: AuthorSet, _ body: (ItemRow) throws -> Void) throws
+
     /// Returns the most frequent values of a field in a stream.
     func filterValues(_ filter: ItemFilter, in stream: StreamID) throws -> [FilterValue]
 

@@ -38,6 +38,8 @@ package struct SectionConfiguration: Sendable, Hashable {
     package var order: SectionSort
     /// The filters of each feed that has the section.
     package var filters: [[ItemFilter]] = []
+    /// The field of each kind that names the author of its items, if a feed shows items by author.
+    package var authors: [String: String] = [:]
 
     package init(_ name: String, kinds: [String] = [], fields: [SortField] = [], order: SectionSort = .imported) {
         self.name = name

@@ -72,7 +72,7 @@ internal constructor(
      * A filter of a feed, for [FeedClient.url].
      *
      * @property name the name of the field.
-     * @property type the type of the values: `choice`, `flag`, `number` or `text`. The list is open.
+     * @property type the type of the values: `choice`, `flag`, `number`, `text` or `tags`. The list is open.
      * @property values the values with their numbers of items: all of a choice or a flag, and the most frequent ones of another type.
      */
     public class Filter internal constructor(public val name: String, public val type: String, public val values: Map<String, Int>)

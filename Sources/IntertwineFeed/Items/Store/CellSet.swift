@@ -1,0 +1,60 @@
+/// A set of cells at one moment; valid only inside the call that receives it.
+package protocol CellSet {
+    func contains(_ cell: String) throws -> Bool
+
+    /// Returns cells of the set, in any order; all of them if they are fewer than the limit.
+    func cells(limit: Int) throws -> [String]
+
+    /// Returns those of the cells that are in the set.
+    func common(_ cells: [String]) throws -> [String]
+}
+
+extension CellSet {
+    package func common(_ cells: [String]) throws -> [String] { try cells.filter(contains) }
+}
+
+/// The authors whose items a query selects.
+package final class AuthorSet {
+    /// A page by more authors is first looked for among the newest items. Why: many authors have an item there, and a look at each author costs
+    /// more.
+    package static let mergeLimit = 500
+
+    /// The field of each kind that names the author of its items.
+    package let fields: [String: String]
+    package let cells: any CellSet
+    private var first: [String]?
+
+    package init(_ cells: any CellSet, fields: [String: String]) { (self.cells, self.fields) = (cells, fields) }
+
+    /// Up to one more than ``mergeLimit``. A page reads them once.
+    package func few() throws -> [String] {
+        if let first { return first }
+        let found = try cells.cells(limit: Self.mergeLimit + 1)
+        first = found
+        return found
+    }
+
+    fileprivate func contains(authorOf item: FeedItem) throws -> Bool {
+        guard let field = fields[item.kind], let fields = try? ItemFields(item.body),
+            let author = try? fields.optionalText(field, limit: .max)
+        else { return false }
+        return try cells.contains(String(decoding: author, as: UTF8.self))
+    }
+}
+
+extension StoreSnapshot {
+    /// Reads all items, because a store without an index has no other way.
+    package func visit(_ query: RowQuery, of authors: AuthorSet, _ body: (ItemRow) throws -> Void) throws {
+        var (rest, batch) = (query, query)
+        batch.limit = RowBatch.size
+        while rest.limit > 0 {
+            let items = try items(batch)
+            for item in items where try rest.limit > 0 && authors.contains(authorOf: item) {
+                rest.limit -= 1
+                try item.withRow(body)
+            }
+            guard items.count == batch.limit else { return }
+            batch.anchor = items.last?.sortPosition
+        }
+    }
+}

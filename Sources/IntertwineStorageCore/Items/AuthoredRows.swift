@@ -1,0 +1,109 @@
+package import IntertwineFeed
+
+extension StoreSnapshot where Self: SQLSession {
+    /// Few authors: the newest item of each is looked up in the index, and only the authors with the newest ones can be on the page. Many
+    /// authors: the newest items of all are read, and those of other authors dropped, unless too few remain.
+    package func visit(_ query: RowQuery, of authors: AuthorSet, _ body: (ItemRow) throws -> Void) throws {
+        guard case .stream(let stream) = query.rows, query.limit > 0 else { return }
+        let rows = AuthoredRows(session: self, stream: stream, query: query, fields: authors.fields)
+        let few = try authors.few()
+        var positions = few.count > AuthorSet.mergeLimit ? try rows.scanned(for: authors.cells) : nil
+        if positions == nil { positions = try rows.merged(few.count > AuthorSet.mergeLimit ? authors.cells.cells(limit: .max) : few) }
+        for item in try rows.items(at: positions ?? []) { try item.withRow(body) }
+    }
+}
+
+private struct AuthoredRows<Session: SQLSession> {
+    /// The items that a scan reads, batch after batch.
+    private static var batches: [Int64] { [500, 1_500] }
+
+    let session: Session
+    let stream: StreamID
+    let query: RowQuery
+    let fields: [String: String]
+
+    private var isForward: Bool { query.direction == .forward }
+    private var comparison: String { isForward ? ">" : "<" }
+    private var order: String { "ORDER BY position\(isForward ? "" : " DESC")" }
+    private var anchor: Int64 { query.anchor?.position ?? (isForward ? .min : .max) }
+    private var author: String { SectionIndex.author(fields, Session.dialect) }
+    private var lane: String { "lane = \(stream.rawValue)" }
+    private func first(_ positions: some Sequence<Int64>) -> [Int64] {
+        Array((isForward ? positions.sorted() : positions.sorted(by: >)).prefix(query.limit))
+    }
+
+    /// The conditions of the filter, with their parameters, the first of which has the given number.
+    private func conditions(from number: Int) -> (text: String, values: [SQLValue]) {
+        var values: [SQLValue] = []
+        let texts = (query.filter?.conditions ?? []).map { condition in
+            let list = condition.values.map { value in
+                values.append(.text(value))
+                return "?\(number + values.count - 1)"
+            }
+            return " AND \(SectionIndex.condition(condition.filter, list.joined(separator: ", "), Session.dialect))"
+        }
+        return (texts.joined(), values)
+    }
+
+    func merged(_ authors: [String]) throws -> [Int64] {
+        guard !authors.isEmpty else { return [] }
+        let index = Session.dialect.index("\"\(SectionIndex(stream: stream, authors: fields).name)\"")
+        let isSetWise = Session.dialect.isSetWise
+        let (name, asked) = isSetWise ? ("asked.name", " FROM unnest(?1) AS asked (name)") : ("?1", "")
+        let filter = conditions(from: 3)
+        let newest = """
+            SELECT \(name), (SELECT position FROM item\(index) WHERE \(lane) AND \(author) = \(name) AND position \(comparison) ?2\(filter.text)
+            \(order) LIMIT 1)\(asked)
+            """
+        var tops: [(author: String, position: Int64)] = []
+        try session.run([SQLCommand(newest, [.texts(authors), .integer(anchor)] + filter.values)]) { _, row in
+            if let position = row.optionalInteger(1) { tops.append((row.text(0), position)) }
+        }
+        tops.sort { isForward ? $0.position < $1.position : $0.position > $1.position }
+        tops.removeLast(max(0, tops.count - query.limit))
+        guard let last = tops.last?.position else { return [] }
+        // No item after the last one of these can be on a full page.
+        let end = tops.count == query.limit ? last : isForward ? .max : .min
+        let more = conditions(from: 5)
+        let rows = """
+            SELECT position FROM item\(index) WHERE \(lane) AND \(author) = \(name) AND position \(comparison) ?2
+            AND position \(comparison == ">" ? "<=" : ">=") ?3\(more.text) \(order) LIMIT ?4
+            """
+        let text = isSetWise ? "SELECT part.position\(asked) CROSS JOIN LATERAL (\(rows)) AS part" : rows
+        let values: [SQLValue] = [.texts(tops.map(\.author)), .integer(anchor), .integer(end), .integer(Int64(query.limit))]
+        var positions: [Int64] = []
+        try session.run([SQLCommand(text, values + more.values)]) { positions.append($1.integer(0)) }
+        return first(positions)
+    }
+
+    /// nil if too few of the items are by these authors.
+    func scanned(for authors: any CellSet) throws -> [Int64]? {
+        let filter = conditions(from: 3)
+        let text = "SELECT position, \(author) FROM item WHERE \(lane) AND position \(comparison) ?1\(filter.text) \(order) LIMIT ?2"
+        var (found, start) = ([Int64](), anchor)
+        for size in Self.batches {
+            var rows: [(position: Int64, author: String?)] = []
+            try session.run([SQLCommand(text, [.integer(start), .integer(size)] + filter.values)]) {
+                rows.append(($1.integer(0), $1.optionalText(1)))
+            }
+            let followed = Set(try authors.common(Array(Set(rows.compactMap(\.author)))).map { ByteString($0) })
+            found += rows.lazy.filter { row in row.author.map { followed.contains(ByteString($0)) } ?? false }.map(\.position)
+            guard found.count < query.limit, rows.count == size, let last = rows.last else { return first(found) }
+            start = last.position
+        }
+        return nil
+    }
+
+    func items(at positions: [Int64]) throws -> [FeedItem] {
+        var items: [FeedItem] = []
+        let text = """
+            SELECT kind, id, variant, position, \(CountedItem.body) FROM \(Session.dialect.table("wanted", ["place"]))
+            CROSS JOIN item WHERE \(lane) AND position = wanted.place
+            """
+        try session.run([SQLCommand(text, [.integers(positions)])]) { _, row in
+            items.append(
+                FeedItem(kind: row.text(0), id: row.text(1), variant: row.text(2), position: row.integer(3), body: row.bytes(4)))
+        }
+        return items.sorted { isForward ? $0.position < $1.position : $0.position > $1.position }
+    }
+}
