@@ -89,9 +89,12 @@ struct FileCheckTests {
                 for place in page.range { bytes[place] = 0x5A }
                 try Data(bytes).write(to: URL(fileURLWithPath: copy))
                 do {
-                    let file = name == "items.sqlite" ? try SQLiteStore(path: copy).file : try SQLiteLedger(path: copy).file
+                    let isOfItems = name == "items.sqlite"
+                    let (store, ledger) = try (isOfItems ? SQLiteStore(path: copy) : nil, isOfItems ? nil : SQLiteLedger(path: copy))
+                    let file = try #require(store?.file ?? ledger?.file)
                     file.checkContent()
                     #expect(file.isCorrupt, "\(page) of \(name)")
+                    withExtendedLifetime((store, ledger)) {}
                 } catch {
                     // The file cannot even be opened.
                     continue

@@ -24,7 +24,7 @@ package final class SQLiteStore: SQLItemStore {
     package init(path: String, reading limits: ReadLimits = ReadLimits()) throws(StoreError) {
         threads = ReaderPool(limits)
         pool = try ItemSchema.file(path).open(Self.configuration)
-        file = try ServedFile(path)
+        file = try ServedFile(path, keepsLog: true)
         connections = ReadConnections(file, busyTimeout: Self.busyTimeout, pragmas: Self.pragmas)
         do {
             try pool.syncCommits()

@@ -21,7 +21,7 @@ package final class SQLiteLedger: Ledger {
         let limits = GroupLimits(waiting: waiting, group: max(1, group), maxQueueTime: .seconds(lockTimeout))
         threads = ReaderPool(reads)
         let pool = try LedgerSchema.file(path).open(Self.configuration(lockTimeout))
-        file = try ServedFile(path)
+        file = try ServedFile(path, keepsLog: true)
         connections = ReadConnections(file, busyTimeout: lockTimeout, pragmas: Self.readerPragmas)
         do {
             try pool.syncCommits()

@@ -27,7 +27,7 @@ package final class ServedFile: Sendable {
     /// The path without links. Why: a link that takes the place of the file leads to the file, but SQLite has its log beside the file.
     private let resolvedBytes: ContiguousArray<CChar>
     private let identity: Identity
-    /// The other files of SQLite, from when they are there. They stay until the last connection is closed.
+    /// The other files of SQLite, from when they are there: they stay until the last connection is closed.
     private let companions: Mutex<[(path: ContiguousArray<CChar>, identity: Identity?)]>
     private let isFilled = Atomic(false)
     /// The finding of SQLite; nil if there is none.
@@ -38,14 +38,15 @@ package final class ServedFile: Sendable {
     /// The folder with a lock on the file's name, or -1. Why: other processes see neither a file that was moved away nor the locks on it.
     private let folder: Int32
 
-    init(_ path: String) throws(StoreError) {
+    /// `keepsLog`: true if a connection stays open as long as this object lives.
+    init(_ path: String, keepsLog: Bool = false) throws(StoreError) {
         self.path = path
         pathBytes = path.utf8CString
         guard let found = Self.status(pathBytes) else { throw .unavailable("\(path): the file is missing") }
         identity = found.identity
         let resolved = Self.withoutLinks(path)
         resolvedBytes = resolved.utf8CString
-        companions = Mutex(Self.companions.map { ((resolved + $0).utf8CString, nil) })
+        companions = Mutex((keepsLog ? Self.companions : []).map { ((resolved + $0).utf8CString, nil) })
         folder = open(Self.folder(resolved), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         var lock = Self.nameLock(resolved, Int16(F_RDLCK))
         // Some file systems have no locks on folders.
