@@ -166,10 +166,15 @@ public struct CellFactories: Sendable {
         tables.advertisements[layout] ?? []
     }
 
-    func reportsImpressions(_ form: ItemType) -> Bool {
-        CellLayout.allCases.contains { layout in
-            guard let factory = self[form, layout] else { return false }
-            return (factory as? any ReportingFactory)?.reported.contains(.impression) ?? true
+    /// Returns the units of goals for whose events the cells of an item type have no slot. The commands of a program's factory are unknown.
+    func unreported(by form: ItemType) -> [Campaign.Goal.Unit] {
+        let factories = CellLayout.allCases.compactMap { self[form, $0] }
+        return [Campaign.Goal.Unit.impressions, .views].filter { unit in
+            let slot = CommandKey(unit.kind.rawValue)
+            return !factories.contains { factory in
+                guard let plan = (factory as? any ReportingFactory)?.plan else { return true }
+                return slot == .impression ? plan.keys.contains(slot) : plan.reported.contains(slot)
+            }
         }
     }
 
@@ -313,5 +318,5 @@ extension CellFactoryError: CustomStringConvertible {
 
 /// A factory that knows the slots that clients report, without an item.
 protocol ReportingFactory {
-    var reported: [CommandKey] { get }
+    var plan: CellCommands { get }
 }

@@ -25,7 +25,7 @@ package struct Campaign: Sendable, Hashable {
         package var total: Int?
         package var daily: Int?
 
-        package var kind: LedgerEvent.Kind { unit == .impressions ? .impression : .click }
+        package var kind: LedgerEvent.Kind { unit.kind }
     }
 
     package typealias Disclosure = CellContext.Disclosure

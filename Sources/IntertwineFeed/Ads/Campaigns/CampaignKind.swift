@@ -69,7 +69,7 @@ package struct CampaignKind: ItemKind {
            "goal": {"type": "object", "additionalProperties": false, "anyOf": [
              {"required": ["total"]}, {"required": ["daily"]}, {"required": ["budget"]}, {"required": ["dailyBudget"]}],
              "properties": {
-               "unit": {"enum": ["impressions", "clicks"]}, "total": {"$ref": "#/$defs/count"}, "daily": {"$ref": "#/$defs/count"},
+               "unit": {"enum": ["impressions", "clicks", "views"]}, "total": {"$ref": "#/$defs/count"}, "daily": {"$ref": "#/$defs/count"},
                "budget": {"$ref": "#/$defs/amount"}, "dailyBudget": {"$ref": "#/$defs/amount"}}},
            "price": {"type": "object", "additionalProperties": false, "required": ["model", "amount", "currency"], "properties": {
              "model": {"enum": ["cpm", "cpc", "cpv"]}, "amount": {"$ref": "#/$defs/amount"},

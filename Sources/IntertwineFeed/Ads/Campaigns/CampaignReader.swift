@@ -94,7 +94,7 @@ package struct CampaignReader {
         let members = ["unit", "total", "daily", "budget", "dailyBudget"]
         guard let value, let fields = object(value, ["goal"], "a goal", among: members) else { return nil }
         let range = 1...1_000_000_000_000
-        let paid: Campaign.Goal.Unit? = price.flatMap { [.cpm: .impressions, .cpc: .clicks][$0.model] }
+        let paid = price?.model.unit
         let hasBudget = fields["budget"] != nil || fields["dailyBudget"] != nil
         let unit: Campaign.Goal.Unit? = choice(fields["unit"], ["goal", "unit"])
         var goal = Campaign.Goal(
@@ -105,7 +105,7 @@ package struct CampaignReader {
         }
         guard hasBudget else { return goal }
         guard let price, let paid else {
-            addError(["goal"], "a budget requires a price per impression or click: price with the model cpm or cpc")
+            addError(["goal"], "a budget requires a price")
             return nil
         }
         if goal.unit != paid {
