@@ -46,7 +46,7 @@ struct MediaCellTests {
         let page = try await fixture(Self.item("a", "audio")).page()
         let entry = try #require(page.entries.first { $0.adSlot != nil })
         #expect(entry.cell.identifier == "AdvertisementAudioCollectionViewCell")
-        let media = #""bindings":{"media":{"type":"media","href":"https://ads.example/a"}}"#
+        let media = #""bindings":{"media":{"type":"media","href":"https://ads.example/a"},"disclosure":"#
         #expect(String(decoding: entry.json, as: UTF8.self).contains(media))
     }
 

@@ -92,7 +92,9 @@ package struct CampaignKind: ItemKind {
                "any": {"$ref": "#/$defs/attributes"}, "all": {"$ref": "#/$defs/attributes"}, "none": {"$ref": "#/$defs/attributes"}}}}},
            "labels": {"$ref": "#/$defs/texts"},
            "disclosure": {"type": "object", "additionalProperties": false, "required": ["label"], "properties": {
-             "label": {"$ref": "#/$defs/text"}, "advertiser": {"$ref": "#/$defs/text"}}},
+             "label": {"anyOf": [{"$ref": "#/$defs/text"}, {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"},
+               "propertyNames": {"pattern": "^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$"}}]},
+             "advertiser": {"$ref": "#/$defs/text"}}},
            "impressionTrackers": {"$ref": "#/$defs/trackers"}, "clickTrackers": {"$ref": "#/$defs/trackers"}
          },
          "required": ["kind", "id", "advertiser", "creatives"], "additionalProperties": false}

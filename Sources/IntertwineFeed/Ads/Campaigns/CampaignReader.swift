@@ -175,8 +175,20 @@ package struct CampaignReader {
 
     private mutating func disclosure(_ value: JSONValue?, of advertiser: String) -> Campaign.Disclosure? {
         guard let value, let fields = object(value, ["disclosure"], "a disclosure", among: ["label", "advertiser"]) else { return nil }
-        let label = text(fields["label"], ["disclosure", "label"], isRequired: true)
-        return Campaign.Disclosure(label: label ?? "", advertiser: text(fields["advertiser"], ["disclosure", "advertiser"]) ?? advertiser)
+        return Campaign.Disclosure(
+            label: label(fields["label"], ["disclosure", "label"]) ?? "",
+            advertiser: text(fields["advertiser"], ["disclosure", "advertiser"]) ?? advertiser)
+    }
+
+    private mutating func label(_ value: JSONValue?, _ path: [String]) -> LocalizedText? {
+        guard case .object(let members) = value else { return text(value, path, isRequired: true).map { LocalizedText($0) } }
+        var texts: [(tag: String, value: String)] = []
+        for member in members {
+            if !LanguagePreferences.isTag(member.name) { notAllowed(path, member.name, "languages such as de or en-GB") }
+            if let text = text(member.value, path + [member.name]) { texts.append((member.name, text)) }
+        }
+        if members.isEmpty { addError(path, "must be a text, or a text for each of some languages") }
+        return LocalizedText(texts)
     }
 
     private mutating func trackers(_ value: JSONValue?, _ path: [String]) -> [TrackerTemplate] {
