@@ -13,6 +13,11 @@ struct CampaignBlockedTests {
             lane: advertisements
             fields: {name: {type: text, required: true}}
             cells: {collection: {identifier: BadgeCell, size: 300x160, bind: {name: {text: name}}}}
+          poster:
+            lane: advertisements
+            fields: {name: {type: text, required: true}}
+            cells: {collection: {identifier: PosterCell, size: 300x160, bind: {name: {text: name}}}}
+            actions: {impression: analytics}
         sections:
           people: {kinds: [user]}
           quiet: {kinds: [club], ads: 0}
@@ -66,8 +71,21 @@ struct CampaignBlockedTests {
             let settings = ["kinds.file=\(kinds)", RunningService.tokenSetting]
             let service = try RunningService(items: Items.users(5) + Items.advertisements(2), settings: settings)
             #expect(try service.admin("PUT", "/admin/items/badge/b", body: #"{"name":"B"}"#).status == 201)
-            let ids = ["open", "none", "attributes", "nobody", "quiet", "elsewhere", "gone", "hours", "left", "over", "unreported"]
-            for (id, body) in zip(ids, campaigns + [Self.campaign("unreported", "badge:b", #","goal":{"total":5}"#)]) {
+            let ids = [
+                "open", "none", "attributes", "nobody", "quiet", "elsewhere", "gone", "hours", "left", "over", "unreported", "unplayed",
+                "seen", "played",
+            ]
+            let goals = [
+                Self.campaign("unreported", "badge:b", #","goal":{"total":5}"#),
+                Self.campaign("unplayed", "badge:b", #","goal":{"total":5,"unit":"views"}"#),
+                Self.campaign("seen", "poster:p", #","goal":{"total":5}"#),
+                Self.campaign("played", "film", #","goal":{"total":5,"unit":"views"}"#),
+            ]
+            let film =
+                #"{"type":"video","contentUrl":"https://a.example/f.mp4","clickthroughUrl":"https://a.example/","mediaType":"video/mp4"}"#
+            #expect(try service.admin("PUT", "/admin/items/ad/film", body: film).status == 201)
+            #expect(try service.admin("PUT", "/admin/items/poster/p", body: #"{"name":"P"}"#).status == 201)
+            for (id, body) in zip(ids, campaigns + goals) {
                 let answer = try service.admin("PUT", "/admin/items/campaign/\(id)", body: body)
                 #expect(answer.status == 201, "\(answer.text)")
             }
@@ -83,10 +101,12 @@ struct CampaignBlockedTests {
                 "gone": "none of its creatives exists and has a cell in a layout",
                 "hours": "targeting: none of its hours and days is between starts and ends",
                 "left": "targeting: none of its hours and days is left before ends",
-                "unreported": "goal: the kinds of its creatives have no slot 'impression', so no impression counts",
+                "unplayed": "goal: the kinds of its creatives have no slot 'complete', so none of the views counts",
+                "unreported": "goal: the kinds of its creatives have no slot 'impression', so none of the impressions counts",
             ]
             let states = try Self.states(service)
             for (id, reason) in expected { #expect(states[id]?.hasPrefix("blocked: \(reason)") == true, "\(states)") }
+            #expect(states["seen"]?.hasPrefix("running") == true && states["played"]?.hasPrefix("running") == true, "\(states)")
             #expect(states["open"] == "running: " && states["over"]?.hasPrefix("ended") == true)
             let report = try JSON(try service.admin("GET", "/admin/reports?by=campaign").text)
             #expect(Set(report["blocked"]?.list.compactMap { $0["campaign"]?.text } ?? []) == Set(expected.keys))

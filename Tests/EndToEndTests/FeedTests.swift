@@ -23,7 +23,10 @@ struct FeedTests {
             let sizes = page["cells"]?.list.map { [$0["size"]?["width"]?.number, $0["size"]?["height"]?.number] }
             #expect(sizes == [[300, 190], [220, 220], [300, 200], [300, 200]])
             let bindings = page["cells"]?.list.map { $0["actions"]?["configuration"]?["bindings"]?.keys }
-            #expect(bindings == [["username", "avatar"], ["content"], ["username", "avatar", "background"], ["username", "avatar"]])
+            #expect(
+                bindings == [
+                    ["username", "avatar"], ["content", "disclosure"], ["username", "avatar", "background"], ["username", "avatar"],
+                ])
             let circular = page["cells"]?[0]?["actions"]
             #expect(circular?["cancellation"]?["templated"] != nil)
             #expect(circular?["selection"]?["href"]?.text == "/cells/user:tt/selection")

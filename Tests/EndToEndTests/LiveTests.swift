@@ -5,7 +5,7 @@ import Testing
 @Suite("Event streams of changes from outside")
 struct LiveTests {
     /// A client that reads an event stream.
-    private final class Listener {
+    final class Listener {
         let client: RawClient
         private var text = ""
 

@@ -99,7 +99,7 @@ struct ReplicaFaultTests {
             let database = try PostgresServer.shared().makeDatabase()
             let campaign =
                 #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["2"],"caps":[{"count":100,"window":"1d"}]}"# + "\n"
-            let limits = ["limits.decisions-per-address=1000000", "limits.writes-per-address=1000000", "store.readers=3"]
+            let limits = ["limits.writes-per-address=1000000", "store.readers=3"]
             let service = try #require(
                 try Replicas.start(1, of: database, items: Replicas.items + campaign, settings: Replicas.settings + limits).first)
             let load = ClickLoad(ports: [service.port], click: try Replicas.click(service), clients: 8)

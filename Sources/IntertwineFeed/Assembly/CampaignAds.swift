@@ -76,7 +76,7 @@ struct CampaignAds: AdSource {
         else { return nil }
         let campaign = campaignIndex.campaigns[index]
         var context = context
-        context.disclosure = campaign.disclosure
+        context.disclosure = campaign.disclosure(in: context.language)
         var renderer = session.renderer(in: context)
         var cell = try renderer.cell(of: item)
         cell?.served = served

@@ -24,6 +24,8 @@ package struct ClientCapabilities: Sendable, Hashable {
         return newest >= cell.version
     }
 
+    func refuses(_ cell: CellIdentifier) -> Bool { versions[cell.name] == 0 }
+
     package var text: String {
         let named = versions.sorted { $0.key < $1.key }.map { name, version in
             let isPlain = Self.isToken(name) && name != "*"
@@ -130,6 +132,7 @@ extension ClientCapabilities {
 
 extension UnsupportedCells {
     package init?(_ capabilities: ClientCapabilities, among all: Set<CellIdentifier>) {
-        self.init(all.filter { !capabilities.knows($0) })
+        let labels = capabilities.refuses(.disclosure) ? [CellIdentifier.disclosure] : []
+        self.init(all.filter { !capabilities.knows($0) }.union(labels))
     }
 }

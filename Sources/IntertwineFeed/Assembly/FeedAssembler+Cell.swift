@@ -32,7 +32,7 @@ extension FeedAssembler {
                     allocated.creative == CreativeID(item), let index = campaignIndex.index(of: allocated.campaign)
                 else { return .missing }
                 context.page = page.facts.page(page.identity)
-                context.disclosure = campaignIndex.campaigns[index].disclosure
+                context.disclosure = campaignIndex.campaigns[index].disclosure(in: request.language)
                 served = allocated
             }
             let cell = try cell(id, of: item, served, in: context, viewerState)

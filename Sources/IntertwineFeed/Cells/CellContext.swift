@@ -105,17 +105,20 @@ extension CellContext {
 }
 
 extension CellContext {
+    /// The label and the advertiser of a campaign's ads.
     package struct Disclosure: Sendable, Hashable {
-        package var label: String
+        /// The label in the language of the request; nil for the usual one.
+        package var label: String?
         package var advertiser: String
 
-        package init(label: String, advertiser: String) {
+        package init(label: String?, advertiser: String) {
             (self.label, self.advertiser) = (label, advertiser)
         }
 
         var binding: CellBinding {
             CellBinding(
-                "disclosure", .custom(type: "disclosure", members: [.init("label", .text(label)), .init("advertiser", .text(advertiser))]))
+                CellIdentifier.disclosure.name,
+                .custom(type: "disclosure", members: [.init("label", .text(label ?? "")), .init("advertiser", .text(advertiser))]))
         }
     }
 }

@@ -30,6 +30,7 @@ public struct CellFactories: Sendable {
         var advertisements: [CellLayout: [ItemType]] = [:]
         var content: Set<ItemType> = []
         var companions: [String: Set<String>] = [:]
+        var advertisementLabel = FeedLanguages.none.advertisement
         var lists: [ViewerList] = []
         var counts: [String: [ViewerList: String]] = [:]
     }
@@ -52,6 +53,12 @@ public struct CellFactories: Sendable {
 
     /// The names of the counts of a kind, by list.
     package func counts(of kind: String) -> [ViewerList: String] { tables.counts[kind] ?? [:] }
+
+    /// The label of ads whose campaign has none.
+    package var advertisementLabel: LocalizedText {
+        get { tables.advertisementLabel }
+        set { change { $0.advertisementLabel = newValue } }
+    }
 
     package var hasCounts: Bool { !tables.counts.isEmpty }
 
@@ -141,10 +148,10 @@ public struct CellFactories: Sendable {
     }
 
     func unknownCells(of form: ItemType, in context: CellContext) -> [CellIdentifier]? {
-        guard context.lacking != nil, let cells = self[form, context.layout]?.chain, !cells.contains(where: context.knows) else {
-            return nil
-        }
-        return cells
+        guard context.lacking != nil, let registration = registration(of: form, in: context.layout) else { return nil }
+        if registration.isAdvertisement, !context.knows(.disclosure) { return [.disclosure] }
+        let cells = registration.factory.chain
+        return cells.contains(where: context.knows) ? nil : cells
     }
 
     package var kinds: [String] { tables.prefixes.keys.filter { $0 != SectionHeader.kind } }
@@ -166,10 +173,15 @@ public struct CellFactories: Sendable {
         tables.advertisements[layout] ?? []
     }
 
-    func reportsImpressions(_ form: ItemType) -> Bool {
-        CellLayout.allCases.contains { layout in
-            guard let factory = self[form, layout] else { return false }
-            return (factory as? any ReportingFactory)?.reported.contains(.impression) ?? true
+    /// Returns the units of goals for whose events the cells of an item type have no slot. The commands of a program's factory are unknown.
+    func unreported(by form: ItemType) -> [Campaign.Goal.Unit] {
+        let factories = CellLayout.allCases.compactMap { self[form, $0] }
+        return [Campaign.Goal.Unit.impressions, .views].filter { unit in
+            let slot = CommandKey(unit.kind.rawValue)
+            return !factories.contains { factory in
+                guard let plan = (factory as? any ReportingFactory)?.plan else { return true }
+                return slot == .impression ? plan.keys.contains(slot) : plan.reported.contains(slot)
+            }
         }
     }
 
@@ -222,12 +234,25 @@ public struct CellFactories: Sendable {
     public func makeViewModel(for item: FeedItem, in context: CellContext) throws -> CellViewModel {
         let (registration, cell) = try registration(for: item, in: context.layout)
         var viewModel = try registration.factory.makeViewModel(for: item, cell: cell, in: context)
+        if registration.isAdvertisement { try disclose(&viewModel, item, in: context) }
         guard context.knows(viewModel) else { throw CellFactoryError.unknownToClient(viewModel.identifier) }
-        viewModel.isAdvertisement = registration.isAdvertisement
-        if let disclosure = context.disclosure, let command = viewModel.commands[.configuration] as? BindCommand {
-            viewModel.commands[.configuration] = BindCommand(command.bindings + [disclosure.binding])
-        }
         return viewModel
+    }
+
+    /// Every cell of an ad says that it is one: by a member, and by a label that the client shows.
+    private func disclose(_ viewModel: inout CellViewModel, _ item: FeedItem, in context: CellContext) throws(CellFactoryError) {
+        viewModel.isAdvertisement = true
+        guard context.rendersContent else { return }
+        let bindings: [CellBinding]
+        switch viewModel.action(in: .configuration) {
+        case .bind(let bound): bindings = bound.filter { $0.part != CellIdentifier.disclosure.name }
+        case nil: bindings = []
+        default: throw .unlabelled(viewModel.identifier)
+        }
+        let label = context.disclosure?.label ?? tables.advertisementLabel[context.language]
+        let advertiser = context.disclosure?.advertiser ?? CreativeInfo(item).advertiser ?? ""
+        let disclosure = CellContext.Disclosure(label: label, advertiser: advertiser)
+        viewModel.commands[.configuration] = BindCommand(bindings + [disclosure.binding])
     }
 
     /// Makes the companions of an item's first cell, in order. Most items have none.
@@ -243,10 +268,12 @@ public struct CellFactories: Sendable {
         guard !storage.tables.companions.isEmpty, storage.tables.companions[item.kind] != nil else { return [] }
         let (registration, cell) = try registration(for: item, in: context.layout)
         return try registration.factory.companions.compactMap { name in
-            var companion = try registration.factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context)
-            companion?.isAdvertisement = registration.isAdvertisement
-            companion?.primary = cell
-            return companion.flatMap { context.knows($0) ? $0 : nil }
+            guard var companion = try registration.factory.makeCompanion(name, for: item, cell: "\(cell)#\(name)", in: context) else {
+                return nil
+            }
+            if registration.isAdvertisement { try disclose(&companion, item, in: context) }
+            companion.primary = cell
+            return context.knows(companion) ? companion : nil
         }
     }
 
@@ -269,7 +296,8 @@ public struct CellFactories: Sendable {
 
 extension CellContext {
     fileprivate func knows(_ viewModel: CellViewModel) -> Bool {
-        lacking == nil || knows(CellIdentifier(viewModel.identifier, version: viewModel.version))
+        lacking == nil
+            || knows(CellIdentifier(viewModel.identifier, version: viewModel.version)) && (!viewModel.isAdvertisement || knows(.disclosure))
     }
 }
 
@@ -279,6 +307,8 @@ public enum CellFactoryError: Error, Sendable, Hashable {
     case noFactory(ItemType)
     /// The client supports none of the cells that can show the item. The value is the identifier of the first of them.
     case unknownToClient(String)
+    /// The cell of an ad is not configured with bindings, so it cannot have the label of an ad. The value is its identifier.
+    case unlabelled(String)
     /// A factory is already registered for the item type and the layout.
     case registeredTwice(ItemType)
     /// Another kind uses the prefix, or the kind already has a different prefix.
@@ -299,6 +329,7 @@ extension CellFactoryError: CustomStringConvertible {
         switch self {
         case .noFactory(let form): "no factory makes a cell of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .unknownToClient(let identifier): "the client supports neither \(identifier) nor its replacement"
+        case .unlabelled(let identifier): "\(identifier) is not configured with bindings, so this ad cannot have its label"
         case .registeredTwice(let form):
             "two factories make cells of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
         case .prefixTaken(let prefix): "the prefix '\(prefix)' of cell ids belongs to another kind, or the kind has another one"
@@ -313,5 +344,5 @@ extension CellFactoryError: CustomStringConvertible {
 
 /// A factory that knows the slots that clients report, without an item.
 protocol ReportingFactory {
-    var reported: [CommandKey] { get }
+    var plan: CellCommands { get }
 }

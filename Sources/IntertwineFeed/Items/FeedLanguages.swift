@@ -28,6 +28,22 @@ package struct FeedLanguages: Sendable, Hashable {
     package var usual: FeedLanguage? { all.first }
 }
 
+extension FeedLanguages {
+    private static let advertisements = [
+        "cs": "Reklama", "da": "Annonce", "de": "Anzeige", "es": "Publicidad", "fi": "Mainos", "fr": "Publicité", "it": "Pubblicità",
+        "ja": "広告", "ko": "광고", "nl": "Advertentie", "no": "Annonse", "pl": "Reklama", "pt": "Publicidade", "sv": "Annons", "tr": "Reklam",
+        "zh": "广告",
+    ]
+
+    /// The label of an ad in each language.
+    package var advertisement: LocalizedText {
+        let texts = tags.map { tag in
+            (tag: tag, value: Self.advertisements[tag.lowercased().split(separator: "-").first.map(String.init) ?? ""] ?? "Advertisement")
+        }
+        return LocalizedText(texts) ?? "Advertisement"
+    }
+}
+
 /// A declared language, with its fallbacks for missing texts.
 public struct FeedLanguage: Sendable, Hashable {
     /// The language tag (RFC 5646), as declared.

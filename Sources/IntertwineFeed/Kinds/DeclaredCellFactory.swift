@@ -7,9 +7,7 @@ private struct DeclaredCellFactory: CellViewModelFactory, ReportingFactory {
     private let screen: DeclaredScreen?
     private let destination: FieldReference?
     private let author: FieldReference?
-    private let plan: CellCommands
-
-    var reported: [CommandKey] { plan.reported }
+    let plan: CellCommands
 
     init?(cells: [DeclaredCell], of kind: DeclaredKind, plan: CellCommands) {
         guard let first = cells.first(where: { $0.companion == nil }) else { return nil }

@@ -4,13 +4,15 @@ package struct CampaignPrice: Sendable, Hashable {
         /// A price for 1,000 impressions, for a click, and for a playback to the end.
         case cpm, cpc, cpv
 
-        package var kind: LedgerEvent.Kind {
+        var unit: CampaignStatistics.GoalUnit {
             switch self {
-            case .cpm: .impression
-            case .cpc: .click
-            case .cpv: LedgerEvent.Kind(rawValue: "complete")
+            case .cpm: .impressions
+            case .cpc: .clicks
+            case .cpv: .views
             }
         }
+
+        package var kind: LedgerEvent.Kind { unit.kind }
 
         var units: Int64 { self == .cpm ? 1_000 : 1 }
     }

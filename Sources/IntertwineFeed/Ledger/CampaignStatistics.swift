@@ -1,6 +1,15 @@
 package struct CampaignStatistics: Sendable, Hashable {
     package enum GoalUnit: String, Sendable, Hashable, CaseIterable {
-        case impressions, clicks
+        /// A view is a playback to the end.
+        case impressions, clicks, views
+
+        package var kind: LedgerEvent.Kind {
+            switch self {
+            case .impressions: .impression
+            case .clicks: .click
+            case .views: .complete
+            }
+        }
     }
 
     package var unit: GoalUnit?

@@ -27,7 +27,9 @@ extension LedgerEvent.Kind {
     }
 
     /// The kinds of ad events that were not owed, or that an operator took back.
-    package static let uncounted = [LedgerEvent.Kind.impression, .click].flatMap { [$0.reported(as: .surplus), $0.reported(as: .voided)] }
+    package static let uncounted = [LedgerEvent.Kind.impression, .click, .complete].flatMap {
+        [$0.reported(as: .surplus), $0.reported(as: .voided)]
+    }
 }
 
 /// A frequency cap: a viewer sees the campaign at most `count` times in any period of `window` seconds.

@@ -33,14 +33,16 @@ public struct LedgerEvent: Sendable, Hashable {
         package var isPlayback: Bool { Self.playbackNames.contains(rawValue) }
         private static let playbackNames = Set(playback.map(\.rawValue))
 
-        /// Why not the impression: media are viewable only after they have played for a while, so `start` comes first.
-        var playedBefore: Kind? {
+        package static let complete = Kind(rawValue: "complete")
+
+        /// Why only `complete` follows the impression: media are viewable only after they have played for a while, so `start` comes first.
+        var before: [Kind] {
             switch rawValue {
-            case "firstQuartile", "mute", "skip": Kind(rawValue: "start")
-            case "midpoint": Kind(rawValue: "firstQuartile")
-            case "thirdQuartile": Kind(rawValue: "midpoint")
-            case "complete": Kind(rawValue: "thirdQuartile")
-            default: nil
+            case "firstQuartile", "mute", "skip": [Kind(rawValue: "start")]
+            case "midpoint": [Kind(rawValue: "firstQuartile")]
+            case "thirdQuartile": [Kind(rawValue: "midpoint")]
+            case "complete": [Kind(rawValue: "thirdQuartile"), .impression]
+            default: []
             }
         }
 
@@ -63,8 +65,8 @@ public struct LedgerEvent: Sendable, Hashable {
     package var userAgent: String?
     package var verdict: Verdict
     package var deduplication: Deduplication?
-    /// The keys of an event that must have counted before.
-    package var requiredPriorEvent: Deduplication?
+    /// The keys of events that must all have been accepted before.
+    package var requiredPriorEvents: [Deduplication] = []
     package var rates: [RateLimit]
     package var showing: ImpressionContext?
     package var creative: CreativeInfo?
@@ -92,7 +94,7 @@ public struct LedgerEvent: Sendable, Hashable {
     package func rejected(as verdict: Verdict) -> LedgerEvent {
         guard self.verdict == .counted else { return self }
         var event = self
-        (event.verdict, event.deduplication, event.requiredPriorEvent, event.rates) = (verdict, nil, nil, [])
+        (event.verdict, event.deduplication, event.requiredPriorEvents, event.rates) = (verdict, nil, [], [])
         return event
     }
 

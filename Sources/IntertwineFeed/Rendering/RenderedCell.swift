@@ -15,7 +15,7 @@ package final class RenderedCell: Sendable {
         var hasViewer: Bool
         var isOfPage: Bool
         var language: UInt8
-        var disclosure: Campaign.Disclosure?
+        var disclosure: CellContext.Disclosure?
 
         init(_ context: CellContext) {
             layout = context.layout
@@ -34,7 +34,7 @@ package final class RenderedCell: Sendable {
             let screen = UInt64(truncatingIfNeeded: width ?? -1) << 3 ^ UInt64(truncatingIfNeeded: scale) << 24 ^ UInt64(language) << 26
             let hash = (flags | screen | UInt64(truncatingIfNeeded: slot) << 32) ^ lacking
             guard let disclosure else { return hash }
-            return AdDecision.seed(disclosure.label, AdDecision.seed(disclosure.advertiser), hash)
+            return AdDecision.seed(disclosure.label ?? "", AdDecision.seed(disclosure.advertiser), hash)
         }
     }
 

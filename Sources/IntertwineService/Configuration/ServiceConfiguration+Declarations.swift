@@ -307,7 +307,7 @@ extension ServiceConfiguration {
     ) throws(ConfigurationError) -> CellFactories {
         var cells = cells
         cells.labels = file.labels
-        if let alternative = file.advertisementAlternative { cells.advertisementAlternative = alternative }
+        cells.advertisementAlternative = file.advertisement
         var factories = try Self.factories(cells, commands: registry)
         do {
             try extensions.registerCells(&factories, registry)

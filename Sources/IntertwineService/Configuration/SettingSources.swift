@@ -30,9 +30,6 @@ public struct SettingSources: Sendable {
         }
     }
 
-    // Files of the release before list them. They have no effect and are refused from the next release on.
-    private static let withdrawn = ["campaigns.reservation-timeout", "limits.decisions-per-address"]
-
     private let flags: [SettingName: String]
     private let environment: [String: String]
     private var file: (path: String, values: [SettingName: Value]) = ("", [:])
@@ -102,7 +99,7 @@ public struct SettingSources: Sendable {
         let names = Set(known)
         let sections = Set(
             known.flatMap { name in (1..<max(1, name.components.count)).map { name.components.prefix($0).joined(separator: ".") } })
-        for key in written where (!names.contains(key.name) || !key.isRead) && !Self.withdrawn.contains(key.name.key) {
+        for key in written where !names.contains(key.name) || !key.isRead {
             faults.collect { () throws(ConfigurationError) in
                 guard key.isRead, sections.contains(key.name.key) else {
                     throw ConfigurationError.unknown(
@@ -113,8 +110,7 @@ public struct SettingSources: Sendable {
             }
         }
         let variables = Set(known.map(\.environmentVariable))
-        let withdrawn = Self.withdrawn.map { SettingName($0).environmentVariable }
-        for variable in environmentVariables where !variables.contains(variable) && !withdrawn.contains(variable) {
+        for variable in environmentVariables where !variables.contains(variable) {
             faults.collect { () throws(ConfigurationError) in
                 throw ConfigurationError.unknown(variable, from: .environment, known: Array(variables))
             }

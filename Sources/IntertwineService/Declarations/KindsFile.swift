@@ -5,13 +5,14 @@ struct KindsFile {
     let feeds: DeclaredFeeds
     let languages: FeedLanguages
     let labels: [CommandKey: LocalizedText]
-    let advertisementAlternative: LocalizedText?
+    /// The label of ads, and the alternative text of their images.
+    let advertisement: LocalizedText
     private(set) var broken: Set<String> = []
 
     static var none: KindsFile { KindsFile() }
 
     private init() {
-        (declared, feeds, languages, labels, advertisementAlternative) = ([], DeclaredFeeds(), .none, [:], nil)
+        (declared, feeds, languages, labels, advertisement) = ([], DeclaredFeeds(), .none, [:], FeedLanguages.none.advertisement)
     }
 
     init(_ root: YAMLNode, policy: FailurePolicy, besides known: ItemKinds) throws(ConfigurationError) {
@@ -35,12 +36,13 @@ struct KindsFile {
             members["labels"].flatMap { node in
                 errors.collect { () throws(ConfigurationError) in try node.labels(in: declaredLanguages) }
             } ?? [:]
-        advertisementAlternative = members["alt"].flatMap { node in
+        let advertisement = members["alt"].flatMap { node in
             errors.collect { () throws(ConfigurationError) in
                 let texts = try node.members(of: "alt", among: ["advertisement"])
                 return try texts["advertisement"]?.localizedText("a text to display", in: declaredLanguages)
             } ?? nil
         }
+        self.advertisement = advertisement ?? declaredLanguages.advertisement
         let reader = KindReader(policy: policy, languages: self.languages, labels: labels)
         let nodes = members["kinds"].flatMap { kinds in
             errors.collect { () throws(ConfigurationError) in try kinds.members("each kind's name with its declaration") }
@@ -85,6 +87,7 @@ struct KindsFile {
         in factories: inout CellFactories, commands: CommandRegistry, hasViewers: Bool
     ) throws(ConfigurationError) {
         var faults = ErrorCollector()
+        factories.advertisementLabel = advertisement
         for (kind, node) in declared {
             do {
                 try factories.register(kind, commands: commands, hasViewers: hasViewers)

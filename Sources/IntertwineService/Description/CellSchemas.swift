@@ -15,7 +15,8 @@ extension Schema {
         #"""
         {"cells": [{"id": "ad:1", "identifier": "AdvertisementCollectionViewCell", "advertisement": true, "size": {"width": 220, "height": 220},
         "actions": {"configuration": {"type": "bind", "bindings": {"content": {"type": "image", "href":
-        "/images/AXuJAAecogdxsOhe8SjHHrGI3Gabd5Y/aHR0cHM6Ly9hZHMuZXhhbXBsZS5jb20vMS5wbmc"}}}, "cancellation": {"type":
+        "/images/AXuJAAecogdxsOhe8SjHHrGI3Gabd5Y/aHR0cHM6Ly9hZHMuZXhhbXBsZS5jb20vMS5wbmc"}, "disclosure": {"type": "disclosure", "label":
+        "Advertisement", "advertiser": "ACME"}}}, "cancellation": {"type":
         "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {"type":
         "link", "href": "/click/kWaFAAEAB5v5AABhZDoxewYoes4OQtjDmmoYLaAlRQ"}, "impression": {"type": "request", "method":
         "POST", "href": "/events", "body": {"events": [{"type": "impression", "cell": "ad:1", "token":
@@ -73,7 +74,7 @@ extension Schema {
         .optional("version", .integer(minimum: 1), "The version of the cell's bindings; 1 if absent."),
         .optional(
             "advertisement", .boolean,
-            "True for every cell of an ad, including its companions. Clients label these cells. The prefix of the id is the name of a kind."
+            "True for every cell of an ad, including its companions. Clients show its `disclosure`. The prefix of the id is the name of a kind."
         ),
         .optional(
             "primary", .string(minLength: 1, format: "cell-id"),
@@ -103,7 +104,8 @@ extension Schema {
         #"""
         {"id": "ad:1", "identifier": "AdvertisementCollectionViewCell", "advertisement": true, "size": {"width": 220, "height": 220}, "actions": {
         "configuration": {"type": "bind", "bindings": {"content": {"type": "image", "href":
-        "/images/AXuJAAecogdxsOhe8SjHHrGI3Gabd5Y/aHR0cHM6Ly9hZHMuZXhhbXBsZS5jb20vMS5wbmc"}}}, "cancellation": {"type":
+        "/images/AXuJAAecogdxsOhe8SjHHrGI3Gabd5Y/aHR0cHM6Ly9hZHMuZXhhbXBsZS5jb20vMS5wbmc"}, "disclosure": {"type": "disclosure", "label":
+        "Advertisement", "advertiser": "ACME"}}}, "cancellation": {"type":
         "request", "method": "DELETE", "href": "/images/requests/{request}", "templated": true}, "selection": {"type":
         "link", "href": "/click/kWaFAAEAB5v5AABhZDoxewYoes4OQtjDmmoYLaAlRQ"}, "impression": {"type": "request", "method":
         "POST", "href": "/events", "body": {"events": [{"type": "impression", "cell": "ad:1", "token":
@@ -276,8 +278,10 @@ extension Schema {
         .described("The absolute URL of the media that a part of the cell plays.").named("MediaBinding")
     private static let disclosureBinding = Schema.object([
         .required("type", .word("disclosure")), .required("label", .string), .required("advertiser", .string),
-    ]).described("The disclosure of an ad: the label that the client shows with it, and the advertiser. The part is called `disclosure`.")
-        .named("DisclosureBinding")
+    ]).described(
+        "The disclosure that every cell of an ad has: the label that the client shows, and the advertiser; empty if unknown. The part is `disclosure`."
+    )
+    .named("DisclosureBinding")
     private static let requestAction = Schema.object([
         .required("type", .word("request")),
         .required("method", Schema.string(pattern: "^[A-Z]+$").examples(#""POST""#, #""DELETE""#)),

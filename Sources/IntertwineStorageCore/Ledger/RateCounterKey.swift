@@ -55,8 +55,16 @@ package struct RateCounterKeys: Sendable {
 
     package var repeats: ArraySlice<RateCounterKey> { all[..<ends.repeats] }
     package var recorded: ArraySlice<RateCounterKey> { all[ends.repeats..<ends.leaves] }
-    package var required: ArraySlice<RateCounterKey> { all[ends.leaves..<ends.required] }
     package var rates: ArraySlice<RateCounterKey> { all[ends.required...] }
+
+    /// Calls a closure with the keys of each event that must have been accepted before. The result is true if it returns true for all.
+    package func allRequired(by event: LedgerEvent, _ body: (ArraySlice<RateCounterKey>, _ window: Int64) -> Bool) -> Bool {
+        var rest = all[ends.leaves..<ends.required]
+        return event.requiredPriorEvents.allSatisfy { before in
+            defer { rest = rest.dropFirst(before.checkedKeys.count) }
+            return body(rest.prefix(before.checkedKeys.count), before.window)
+        }
+    }
 
     package static let none = RateCounterKeys(LedgerEvent(at: 0, kind: .impression, cell: ""))
 
@@ -64,8 +72,8 @@ package struct RateCounterKeys: Sendable {
 
     package init(_ event: LedgerEvent) {
         let (repeats, leaves) = (event.deduplication?.checkedKeys ?? [], event.deduplication?.recordedKeys ?? [])
-        let required = event.requiredPriorEvent?.checkedKeys ?? []
-        ends = (repeats.count, repeats.count + leaves.count, repeats.count + leaves.count + required.count)
+        let required = event.requiredPriorEvents.reduce(0) { $0 + $1.checkedKeys.count }
+        ends = (repeats.count, repeats.count + leaves.count, repeats.count + leaves.count + required)
         var all: [RateCounterKey] = []
         all.reserveCapacity(ends.required + event.rates.count)
         for text in repeats { all.append(.repetition(text)) }
@@ -73,7 +81,7 @@ package struct RateCounterKeys: Sendable {
             let known = repeats.firstIndex { ByteString($0) == ByteString(text) }
             all.append(known.map { all[$0] } ?? .repetition(text))
         }
-        for text in required { all.append(.repetition(text)) }
+        for event in event.requiredPriorEvents { for text in event.checkedKeys { all.append(.repetition(text)) } }
         for rate in event.rates { all.append(.rate(rate.key)) }
         self.all = all
     }

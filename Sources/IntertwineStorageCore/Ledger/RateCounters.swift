@@ -186,9 +186,7 @@ package final class RateCounters {
         if let duplicates = event.deduplication, keys.repeats.contains(where: { used($0, at: moment, duplicates.window) > 0 }) {
             return .duplicate
         }
-        if let required = event.requiredPriorEvent, !keys.required.contains(where: { used($0, at: moment, required.window) > 0 }) {
-            return .unseen
-        }
+        guard keys.allRequired(by: event, { keys, window in keys.contains { used($0, at: moment, window) > 0 } }) else { return .unseen }
         for (rate, key) in zip(event.rates, keys.rates) where used(key, at: moment, rate.window) >= rate.limit { return .limited }
         return .counted
     }
@@ -237,7 +235,10 @@ extension RateCounterKeys {
     package func forEach(_ event: LedgerEvent, _ body: (RateCounterKey, _ window: Int64) -> Void) {
         let window = event.deduplication?.window ?? 0
         for key in repeats where !recorded.contains(key) { body(key, window) }
-        for key in required { body(key, event.requiredPriorEvent?.window ?? 0) }
+        _ = allRequired(by: event) { keys, window in
+            for key in keys { body(key, window) }
+            return true
+        }
         for key in recorded { body(key, window) }
         for (rate, key) in zip(event.rates, rates) { body(key, rate.window) }
     }

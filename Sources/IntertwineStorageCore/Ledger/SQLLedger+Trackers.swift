@@ -25,10 +25,12 @@ extension SQLLedger {
             let events = try await events(after: marker, through: through, limit: batch.calls, isTracked: true)
             let last = events.count < batch.calls ? through : events.last?.sequence ?? through
             let made = try await calls(events.filter { TrackerCalls.isTracked($0.event) })
-            let (isTaken, room) = try await writing(isDurable: false, nil) { session -> (Bool, Int) in
+            // The lock excludes corrections: an event that is voided after it was read has no call.
+            let (isTaken, room) = try await writing(isDurable: false, .retention) { session -> (Bool, Int) in
                 // Another process may have queued the calls of these events.
                 guard try ReportTables.marker(of: .trackers, locks: true, session) == marker else { return (true, 0) }
                 var room = 0
+                let made = made.isEmpty ? [] : try TrackerCallTable.counted(made, session)
                 if !made.isEmpty {
                     let before = try session.integer("SELECT count(*) FROM tracker_call WHERE \(TrackerCallTable.isWaiting)") ?? 0
                     let missing = before + Int64(made.count) - Int64(waiting)
@@ -122,6 +124,14 @@ private enum TrackerCallTable {
             """, .integer(now), .integer(count))
         if ousted > 0 { try session.run([removal]) { _, _ in } }
         return ousted
+    }
+
+    static func counted<Session: SQLSession>(_ calls: [TrackerCall], _ session: Session) throws -> [TrackerCall] {
+        let counted = Set(
+            try session.rows(
+                "SELECT id FROM event WHERE verdict = 'counted' AND id \(Session.dialect.isAny("?1"))", .integers(calls.map(\.event))
+            ) { $0.integer(0) })
+        return calls.filter { counted.contains($0.event) }
     }
 
     static func insert<Session: SQLSession>(_ calls: [TrackerCall], _ session: Session) throws {

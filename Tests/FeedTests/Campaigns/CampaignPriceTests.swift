@@ -40,7 +40,7 @@ struct CampaignPriceTests {
             (#""price":{"model":"cpm","amount":"1e3","currency":"EUR"}"#, "price.amount: "),
             (#""price":{"model":"cpm","amount":1,"currency":"eur"}"#, "price.currency: "),
             (#""goal":{"budget":10}"#, "goal: a budget requires"),
-            (#""price":{"model":"cpv","amount":1,"currency":"EUR"},"goal":{"budget":10}"#, "goal: a budget requires"),
+            (#""price":{"model":"cpv","amount":1,"currency":"EUR"},"goal":{"unit":"clicks","budget":10}"#, "goal.unit: "),
             (#""price":{"model":"cpc","amount":20,"currency":"EUR"},"goal":{"budget":10}"#, "goal.budget: pays for less"),
             (#""price":{"model":"cpc","amount":1,"currency":"EUR"},"goal":{"unit":"impressions","budget":10}"#, "goal.unit: "),
         ])
@@ -56,6 +56,8 @@ struct CampaignPriceTests {
         #expect(goal == Campaign.Goal(unit: .impressions, total: 400_000, daily: 4_004))
         let cpc = #""price":{"model":"cpc","amount":"0.30","currency":"EUR"}"#
         #expect(try Self.read(cpc + #","goal":{"budget":1}"#).campaign?.goal == Campaign.Goal(unit: .clicks, total: 3))
+        let cpv = #""price":{"model":"cpv","amount":"0.02","currency":"EUR"}"#
+        #expect(try Self.read(cpv + #","goal":{"budget":1}"#).campaign?.goal == Campaign.Goal(unit: .views, total: 50))
         // The smaller one of two goals applies.
         #expect(try Self.read(cpc + #","goal":{"unit":"clicks","total":2,"budget":1}"#).campaign?.goal?.total == 2)
     }

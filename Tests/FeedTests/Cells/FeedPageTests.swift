@@ -29,7 +29,8 @@ struct FeedPageTests {
             + #""selection":{"type":"request","method":"POST","href":"/cells/user:tt/selection"},"#
             + #""deselection":{"type":"request","method":"DELETE","href":"/cells/user:tt/selection"}}},"#
             + #"{"id":"ad:0","identifier":"AdvertisementCollectionViewCell","advertisement":true,"size":{"width":220,"height":220},"actions":{"#
-            + #""configuration":{"type":"bind","bindings":{"content":{"type":"image","href":"https://ads.example/0.png","width":220,"height":220,"alt":"Advertisement"}}},\#(cancellation),"#
+            + #""configuration":{"type":"bind","bindings":{"content":{"type":"image","href":"https://ads.example/0.png","width":220,"height":220,"alt":"Advertisement"},"#
+            + #""disclosure":{"type":"disclosure","label":"Advertisement","advertiser":""}}},\#(cancellation),"#
             + #""selection":{"type":"link","href":"/click/\#(click)"},"#
             + #""impression":{"type":"request","method":"POST","href":"/events","#
             + #""body":{"events":[{"type":"impression","cell":"ad:0","token":"\#(seen)"}]},"viewable":{"share":0.5,"seconds":1}}}},"#

@@ -46,7 +46,7 @@ struct MediaCellTests {
         let page = try await fixture(Self.item("a", "audio")).page()
         let entry = try #require(page.entries.first { $0.adSlot != nil })
         #expect(entry.cell.identifier == "AdvertisementAudioCollectionViewCell")
-        let media = #""bindings":{"media":{"type":"media","href":"https://ads.example/a"}}"#
+        let media = #""bindings":{"media":{"type":"media","href":"https://ads.example/a"},"disclosure":"#
         #expect(String(decoding: entry.json, as: UTF8.self).contains(media))
     }
 
@@ -82,6 +82,10 @@ struct MediaCellTests {
         #expect(fixture.ledger.events.map(\.kind.rawValue) == CommandKey.playback.map(\.rawValue) + ["impression"])
         #expect(Set(fixture.ledger.events.compactMap { $0.deduplication?.recordedKeys.first }).count == 8)
         #expect(fixture.ledger.events.allSatisfy { $0.rates.count == 2 })
+        // A view needs the whole playback and a viewable impression.
+        let complete = try #require(fixture.ledger.events.first { $0.kind == .complete })
+        #expect(complete.requiredPriorEvents.count == 2)
+        #expect(fixture.ledger.events.filter { $0.kind.isPlayback && $0.kind != .complete }.allSatisfy { $0.requiredPriorEvents.count < 2 })
         await #expect(throws: ActionError.nothingToDo(CommandKey("start"), cell: "ad:v")) {
             _ = try await performer.perform(CommandKey("start"), of: "ad:v", for: client, now: Fixture.now, response: { $0.json() })
         }

@@ -83,7 +83,7 @@ struct CampaignServiceTests {
             for number in 0..<20 {
                 let page = try await service.client.get("/feed", fields: ["X-Viewer-ID": "v\(number)"])
                 house.insert(try #require(try Self.advertisement(page)).cell)
-                #expect(!page.text.contains("disclosure\":"))
+                #expect(page.text.contains(#""disclosure":{"type":"disclosure","label":"Advertisement","advertiser":""}"#))
             }
             #expect(house == ["ad:1", "ad:3"])
             let told = try await service.operators.get("/admin/campaigns").text

@@ -17,7 +17,7 @@ struct VerdictModelTests {
         mutating func judge(_ event: LedgerEvent) -> Verdict {
             guard let terms = event.terms, let key = event.deduplication?.recordedKeys.first else { return .counted }
             if keys.contains(key) { return .duplicate }
-            if let before = event.requiredPriorEvent, !before.checkedKeys.contains(where: keys.contains) { return .unseen }
+            guard event.requiredPriorEvents.allSatisfy({ $0.checkedKeys.contains(where: keys.contains) }) else { return .unseen }
             let verdict = verdict(of: event, terms)
             keys.insert(key)
             accepted.append((event, terms, verdict))
@@ -46,13 +46,13 @@ struct VerdictModelTests {
 
     static func event(
         _ kind: LedgerEvent.Kind = .impression, of campaign: String, token: Int, viewer: String? = nil, at now: Int64,
-        requiring before: LedgerEvent.Kind? = nil, _ terms: LedgerEvent.Terms
+        requiring before: [LedgerEvent.Kind] = [], _ terms: LedgerEvent.Terms
     ) -> LedgerEvent {
         var event = LedgerEvent(
             at: now, kind: kind, cell: "ad:1", viewer: viewer,
             deduplication: .init(key: "\(kind.rawValue) \(campaign) \(token)", window: day),
             showing: ImpressionContext(campaign: campaign, feed: "main", remembered: terms.caps.map(\.window).max() ?? 0))
-        if let before { event.requiredPriorEvent = .init(key: "\(before.rawValue) \(campaign) \(token)", window: day) }
+        event.requiredPriorEvents = before.map { .init(key: "\($0.rawValue) \(campaign) \(token)", window: day) }
         if let viewer { event.rates = [.init(key: "\(kind.rawValue) v \(viewer)", limit: 100_000, window: 60_000)] }
         event.terms = terms
         return event
@@ -90,7 +90,7 @@ struct VerdictModelTests {
                 entry.events.append(
                     Self.event(
                         isClick ? .click : .impression, of: name, token: Int.random(in: 0..<60, using: &random),
-                        viewer: "v\(Int.random(in: 0..<3, using: &random))", at: at, requiring: isClick ? .impression : nil, terms))
+                        viewer: "v\(Int.random(in: 0..<3, using: &random))", at: at, requiring: isClick ? [.impression] : [], terms))
             }
             let expected = entry.events.map { model.judge($0) }
             let receipt = try await ledgers[Int.random(in: 0...1, using: &random)].commit(entry)
@@ -159,6 +159,29 @@ struct VerdictModelTests {
         }
     }
 
+    @Test("A playback to the end counts after its impression, and up to the goal", arguments: LedgerKind.allCases)
+    func views(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let now = bench.clock.now
+        let terms = LedgerEvent.Terms(campaign: "a", total: 1)
+        func play(_ token: Int, _ seen: LedgerEvent.Kind...) async throws -> [Verdict] {
+            let none = LedgerEvent.Terms(campaign: "a")
+            var events = seen.map { Self.event($0, of: "a", token: token, at: now, none) }
+            let before = [LedgerEvent.Kind(rawValue: "thirdQuartile"), .impression]
+            events.append(Self.event(.complete, of: "a", token: token, at: now, requiring: before, terms))
+            return try await bench.ledger.commit(LedgerEntry(events: events)).verdicts
+        }
+        let last = LedgerEvent.Kind(rawValue: "thirdQuartile")
+        #expect(try await play(1) == [.unseen])
+        #expect(try await play(1, last) == [.counted, .unseen])
+        #expect(try await play(2, .impression) == [.counted, .unseen])
+        #expect(try await play(1, .impression) == [.counted, .counted])
+        #expect(try await play(3, .impression, last) == [.counted, .counted, .surplus])
+        let report = try await bench.ledger.report(days: 0...Int(LedgerTime.day(of: now)), by: .verdict)
+        #expect(report.rows.first { $0.key == .verdict(.surplus) }?.counts == [.complete: 1])
+        #expect(try bench.query("SELECT sum(count) FROM delivery WHERE kind = 'complete' AND span = -1") == "1")
+    }
+
     @Test("Events of a campaign that is not live use their token and are exposures", arguments: LedgerKind.allCases)
     func late(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
@@ -176,7 +199,7 @@ struct VerdictModelTests {
         #expect(try bench.ledger.exposures(of: "v", since: 0).map(\.count) == [2])
         // The click of somebody who saw the ad is never unseen.
         let terms = LedgerEvent.Terms(campaign: "a")
-        let click = Self.event(.click, of: "a", token: 1, viewer: "v", at: now, requiring: .impression, terms)
+        let click = Self.event(.click, of: "a", token: 1, viewer: "v", at: now, requiring: [.impression], terms)
         #expect(try await bench.ledger.commit(LedgerEntry(events: [click])).verdicts == [.counted])
     }
 }

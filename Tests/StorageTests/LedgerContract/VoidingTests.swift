@@ -91,4 +91,22 @@ struct VoidingTests {
         #expect(try await bench.ledger.void(selection, isDryRun: false).map(\.events) == [2])
         #expect(try await bench.ledger.trackerSummary().waiting == 2)
     }
+
+    @Test("An event that is voided while its calls are made has none", arguments: LedgerKind.allCases)
+    func voidedMeanwhile(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let now = bench.clock.now
+        let clicks = (0..<4).map { Self.event(.click, $0 * 3, at: now) }
+        #expect(try await bench.ledger.commit(LedgerEntry(events: clicks)).verdicts.allSatisfy { $0 == .counted })
+        var selection = EventSelection(time: now..<now + 1)
+        selection.addresses = ["2001:db8::/48"]
+        _ = try await bench.ledger.enqueueTrackerCalls(waiting: 100, now: now) { [ledger = bench.ledger, selection] events in
+            // The events were read as counted.
+            _ = try await ledger.void(selection, isDryRun: false)
+            return events.map { TrackerCall(event: $0.sequence, campaign: "a", kind: .click, url: "https://t.example/", at: now, due: now) }
+        }
+        let kept = try bench.query("SELECT id FROM event WHERE verdict = 'counted' ORDER BY id").split(separator: "\n").map(String.init)
+        #expect(kept.count == 2)
+        #expect(try await bench.ledger.trackerCalls(abandoned: false, limit: 9).map { "\($0.event)" }.sorted() == kept)
+    }
 }

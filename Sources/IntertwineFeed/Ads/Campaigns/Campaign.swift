@@ -25,10 +25,13 @@ package struct Campaign: Sendable, Hashable {
         package var total: Int?
         package var daily: Int?
 
-        package var kind: LedgerEvent.Kind { unit == .impressions ? .impression : .click }
+        package var kind: LedgerEvent.Kind { unit.kind }
     }
 
-    package typealias Disclosure = CellContext.Disclosure
+    package struct Disclosure: Sendable, Hashable {
+        package var label: LocalizedText
+        package var advertiser: String
+    }
 
     package static let kind = "campaign"
 
@@ -58,6 +61,10 @@ package struct Campaign: Sendable, Hashable {
 
     /// The longest window of all caps, in seconds; 0 without caps.
     var longestCapWindow: Int { caps.map(\.window).max() ?? 0 }
+
+    func disclosure(in language: FeedLanguage?) -> CellContext.Disclosure {
+        CellContext.Disclosure(label: disclosure?.label[language], advertiser: disclosure?.advertiser ?? advertiser)
+    }
 
     package func isRunning(at now: Int64) -> Bool { !isPaused && !(starts.map { now < $0 } ?? false) && !(ends.map { now >= $0 } ?? false) }
 }

@@ -94,6 +94,8 @@ package struct CampaignForecast: Sendable {
                 let campaign = campaignIndex.campaigns[served]
                 var events = [event(.impression, of: allocated, campaign, viewer, at: now + Self.delay)]
                 if chance(clicked) { events.append(event(.click, of: allocated, campaign, viewer, at: now + Self.delay)) }
+                // Every media that is seen is played to its end.
+                if campaign.goal?.unit == .views { events.append(event(.complete, of: allocated, campaign, viewer, at: now + Self.delay)) }
                 seenBy[allocated.campaign, default: []].insert(viewer)
                 waiting.append((now + Self.delay, events))
             }
@@ -105,7 +107,8 @@ package struct CampaignForecast: Sendable {
             deliveries[Int(next() % UInt64(deliveries.count))].eventsDidCommit(sighting.events, verdicts)
             for (event, verdict) in zip(sighting.events, verdicts) where verdict == .counted {
                 guard let id = event.showing?.campaign else { continue }
-                if event.kind == .impression { forecasts[id]?.impressions += 1 } else { forecasts[id]?.clicks += 1 }
+                if event.kind == .impression { forecasts[id]?.impressions += 1 }
+                if event.kind == .click { forecasts[id]?.clicks += 1 }
                 let day = min(Int((event.at - start) / 86_400_000), max(1, days) - 1)
                 if event.kind == kinds[id] { forecasts[id]?.days[day] += 1 }
             }

@@ -45,8 +45,8 @@ extension Campaigns {
         let campaign = campaignIndex.campaigns[index]
         if let reason = campaign.blockage(in: inventory, now: now) { return reason }
         let creatives = campaign.creatives.map(item).filter(campaignIndex.hasCreative)
-        if campaign.goal?.unit == .impressions, !creatives.isEmpty, creatives.allSatisfy(isUnreported) {
-            return "goal: the kinds of its creatives have no slot 'impression', so no impression counts"
+        if let unit = campaign.goal?.unit, !creatives.isEmpty, creatives.allSatisfy({ isUnreported(unit, by: $0) }) {
+            return "goal: the kinds of its creatives have no slot '\(unit.kind.rawValue)', so none of the \(unit.rawValue) counts"
         }
         return campaignIndex.hasCreatives(index) ? nil : "none of its creatives exists and has a cell in a layout"
     }

@@ -69,7 +69,7 @@ package struct CampaignKind: ItemKind {
            "goal": {"type": "object", "additionalProperties": false, "anyOf": [
              {"required": ["total"]}, {"required": ["daily"]}, {"required": ["budget"]}, {"required": ["dailyBudget"]}],
              "properties": {
-               "unit": {"enum": ["impressions", "clicks"]}, "total": {"$ref": "#/$defs/count"}, "daily": {"$ref": "#/$defs/count"},
+               "unit": {"enum": ["impressions", "clicks", "views"]}, "total": {"$ref": "#/$defs/count"}, "daily": {"$ref": "#/$defs/count"},
                "budget": {"$ref": "#/$defs/amount"}, "dailyBudget": {"$ref": "#/$defs/amount"}}},
            "price": {"type": "object", "additionalProperties": false, "required": ["model", "amount", "currency"], "properties": {
              "model": {"enum": ["cpm", "cpc", "cpv"]}, "amount": {"$ref": "#/$defs/amount"},
@@ -92,7 +92,9 @@ package struct CampaignKind: ItemKind {
                "any": {"$ref": "#/$defs/attributes"}, "all": {"$ref": "#/$defs/attributes"}, "none": {"$ref": "#/$defs/attributes"}}}}},
            "labels": {"$ref": "#/$defs/texts"},
            "disclosure": {"type": "object", "additionalProperties": false, "required": ["label"], "properties": {
-             "label": {"$ref": "#/$defs/text"}, "advertiser": {"$ref": "#/$defs/text"}}},
+             "label": {"anyOf": [{"$ref": "#/$defs/text"}, {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"},
+               "propertyNames": {"pattern": "^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$"}}]},
+             "advertiser": {"$ref": "#/$defs/text"}}},
            "impressionTrackers": {"$ref": "#/$defs/trackers"}, "clickTrackers": {"$ref": "#/$defs/trackers"}
          },
          "required": ["kind", "id", "advertiser", "creatives"], "additionalProperties": false}

@@ -94,7 +94,7 @@ package struct CampaignReader {
         let members = ["unit", "total", "daily", "budget", "dailyBudget"]
         guard let value, let fields = object(value, ["goal"], "a goal", among: members) else { return nil }
         let range = 1...1_000_000_000_000
-        let paid: Campaign.Goal.Unit? = price.flatMap { [.cpm: .impressions, .cpc: .clicks][$0.model] }
+        let paid = price?.model.unit
         let hasBudget = fields["budget"] != nil || fields["dailyBudget"] != nil
         let unit: Campaign.Goal.Unit? = choice(fields["unit"], ["goal", "unit"])
         var goal = Campaign.Goal(
@@ -105,7 +105,7 @@ package struct CampaignReader {
         }
         guard hasBudget else { return goal }
         guard let price, let paid else {
-            addError(["goal"], "a budget requires a price per impression or click: price with the model cpm or cpc")
+            addError(["goal"], "a budget requires a price")
             return nil
         }
         if goal.unit != paid {
@@ -175,8 +175,20 @@ package struct CampaignReader {
 
     private mutating func disclosure(_ value: JSONValue?, of advertiser: String) -> Campaign.Disclosure? {
         guard let value, let fields = object(value, ["disclosure"], "a disclosure", among: ["label", "advertiser"]) else { return nil }
-        let label = text(fields["label"], ["disclosure", "label"], isRequired: true)
-        return Campaign.Disclosure(label: label ?? "", advertiser: text(fields["advertiser"], ["disclosure", "advertiser"]) ?? advertiser)
+        return Campaign.Disclosure(
+            label: label(fields["label"], ["disclosure", "label"]) ?? "",
+            advertiser: text(fields["advertiser"], ["disclosure", "advertiser"]) ?? advertiser)
+    }
+
+    private mutating func label(_ value: JSONValue?, _ path: [String]) -> LocalizedText? {
+        guard case .object(let members) = value else { return text(value, path, isRequired: true).map { LocalizedText($0) } }
+        var texts: [(tag: String, value: String)] = []
+        for member in members {
+            if !LanguagePreferences.isTag(member.name) { notAllowed(path, member.name, "languages such as de or en-GB") }
+            if let text = text(member.value, path + [member.name]) { texts.append((member.name, text)) }
+        }
+        if members.isEmpty { addError(path, "must be a text, or a text for each of some languages") }
+        return LocalizedText(texts)
     }
 
     private mutating func trackers(_ value: JSONValue?, _ path: [String]) -> [TrackerTemplate] {

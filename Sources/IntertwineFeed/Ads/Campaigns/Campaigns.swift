@@ -9,8 +9,8 @@ package final class Campaigns: Sendable {
         var withheld: [BlockedItem] = []
         var storedMemberships: [CampaignMembership] = []
         var memberships: Set<CampaignMembership> = []
-        /// The creatives whose cells have no slot for impressions.
-        var unreported: Set<CreativeID> = []
+        /// The units of goals for which the cells of a creative have no slot.
+        var unreported: [CreativeID: [Campaign.Goal.Unit]] = [:]
         var campaignIndex: CampaignIndex
         var version: StoreVersion?
     }
@@ -112,11 +112,11 @@ package final class Campaigns: Sendable {
             return blocked.creatives.filter { !BlockedItem.isReleased(item(of: $0), by: released) }.map { (name: $0, campaign: blocked.id) }
         }
         let withheldCreatives = declaredAndStopped + removed.map(\.name)
-        var unreported: Set<CreativeID> = []
+        var unreported: [CreativeID: [Campaign.Goal.Unit]] = [:]
         for name in campaigns.flatMap(\.creatives) + withheldCreatives where creatives[ByteString(name)] == nil {
             let found = try creative(name, in: snapshot)
             creatives[ByteString(name)] = .some(found.map(layouts))
-            if let found, !factories.reportsImpressions(found.type) { unreported.insert(CreativeID(found)) }
+            if let found { unreported[CreativeID(found)] = factories.unreported(by: found.type) }
         }
         var campaignIndex = old.campaignIndex
         if !isSame || creatives != old.creatives {
@@ -162,7 +162,9 @@ package final class Campaigns: Sendable {
         CellLayout.allCases.filter { factories.advertisementForms(in: $0).contains(creative.type) }
     }
 
-    func isUnreported(_ creative: CreativeID) -> Bool { known.withLock { $0.unreported.contains(creative) } }
+    func isUnreported(_ unit: Campaign.Goal.Unit, by creative: CreativeID) -> Bool {
+        known.withLock { $0.unreported[creative]?.contains(unit) ?? false }
+    }
 }
 
 extension Campaigns {

@@ -7,6 +7,9 @@ public struct CellIdentifier: Sendable, Hashable {
     /// The version of the bindings.
     public var version: Int
 
+    /// The name by which a client refuses the labels of ads.
+    static let disclosure = CellIdentifier("disclosure")
+
     /// Creates the identifier of a version of a cell, by default of version 1.
     public init(_ name: String, version: Int = 1) {
         self.name = name

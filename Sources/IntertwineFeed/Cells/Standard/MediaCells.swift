@@ -78,10 +78,10 @@ public struct Viewability: Sendable, Hashable {
 }
 
 /// A factory of cells that play an ad: a poster through the image proxy, the media href, the media type and the duration.
-struct MediaAdvertisementCellFactory: CellViewModelFactory {
+struct MediaAdvertisementCellFactory: CellViewModelFactory, ReportingFactory {
     let identifier: String
     private let size: SizeRule
-    private let plan: CellCommands
+    let plan: CellCommands
     private let alternative: LocalizedText
 
     init(_ cell: MediaCell, plan: CellCommands, layout: CellLayout, alternative: LocalizedText) {

@@ -144,7 +144,8 @@ struct CircularUserCellFactory: CellViewModelFactory {
 }
 
 /// A factory of cells that show an image ad, which links to its stored clickthrough URL.
-package struct AdvertisementCellFactory: CellViewModelFactory {
+package struct AdvertisementCellFactory: CellViewModelFactory, ReportingFactory {
+    var plan: CellCommands { cell.plan }
     private let cell: StandardCell
     private let alternative: LocalizedText
     package var identifier: String { cell.identifier }
@@ -177,7 +178,7 @@ package struct AdvertisementCellFactory: CellViewModelFactory {
 private struct StandardCell: Sendable {
     let identifier: String
     private let size: SizeRule
-    private let plan: CellCommands
+    let plan: CellCommands
 
     init(
         _ layout: CellLayout, plan: CellCommands, collection: String, _ collectionSize: SizeRule, table: String, height: Double

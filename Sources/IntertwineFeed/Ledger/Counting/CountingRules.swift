@@ -80,9 +80,9 @@ package struct CountingRules: Sendable, Hashable {
         guard limit > 0 else { return }
         let sinceMidnight = event.at % 86_400_000
         if event.kind == .click, countsSeenClicksAlone {
-            event.requiredPriorEvent = prior(.impression, token ?? "", event, identities)
-        } else if isReported, let token, let before = event.kind.playedBefore {
-            event.requiredPriorEvent = prior(before, token, event, identities)
+            event.requiredPriorEvents = [prior(.impression, token ?? "", event, identities)]
+        } else if isReported, let token {
+            event.requiredPriorEvents = event.kind.before.map { prior($0, token, event, identities) }
         }
         let isPaid = event.kind == .click && event.showing?.campaign != nil
         event.deduplication =
