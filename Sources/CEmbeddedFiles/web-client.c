@@ -149,6 +149,8 @@ _Bool webClientFile(int index, struct EmbeddedFile *file) {
 #include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/items/items.mjs"
 #include "file.inc"
+#define NAME "../IntertwineService/WebClient/files/look.css"
+#include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/main.mjs"
 #include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/overlays.css"

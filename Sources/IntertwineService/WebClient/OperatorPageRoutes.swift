@@ -8,7 +8,7 @@ struct OperatorPageRoutes: Sendable {
     private static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors
         """
-    private static let files = WebClientFile.all.filter(\.isOfOperators)
+    private static let files = WebClientFile.all.filter { $0.isOfOperators || $0.name == "look.css" }
 
     var routes: [Route] {
         Self.files.flatMap { file in

@@ -37,7 +37,7 @@ struct APIDescriptionTests {
         #expect(
             Set(routes.filter { $0.operation == nil }.map(\.pattern)) == [
                 "/", "/web-client/{file}", "/web-client/client/{file}", "/web-client/client/element/{file}",
-                "/web-client/playground", "/sample/{file}", "/reports", "/reports/reports.mjs", "/console/console.css",
+                "/web-client/playground", "/sample/{file}", "/reports", "/reports/reports.mjs", "/look.css", "/console/console.css",
                 "/console/shell.mjs", "/console/console.mjs", "/ads", "/sources", "/takedowns", "/audit", "/viewers", "/system",
                 "/items/item-list.mjs",
                 "/reports/chart.mjs", "/reports/admin-api.mjs", "/items", "/items/items.mjs", "/items/item-form.mjs", "/explain",
