@@ -133,6 +133,8 @@ _Bool webClientFile(int index, struct EmbeddedFile *file) {
 #include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/explain/explain.mjs"
 #include "file.inc"
+#define NAME "../IntertwineService/WebClient/files/filters.mjs"
+#include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/highlighted-json.mjs"
 #include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/icon.svg"
