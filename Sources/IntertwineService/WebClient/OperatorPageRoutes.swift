@@ -24,7 +24,7 @@ struct OperatorPageRoutes: Sendable {
     private static func paths(_ file: WebClientFile) -> [String] {
         switch file.name {
         case "items/items.html": ["/", "/items", "/takedowns"]
-        case "console/console.html": ["/ads", "/sources", "/audit", "/viewers", "/system"]
+        case "console/console.html": ["/ads", "/corrections", "/preview", "/imports", "/sources", "/audit", "/viewers", "/system"]
         case "explain/explain.html": ["/explain"]
         case "reports/reports.html": ["/reports"]
         default: ["/\(file.name)"]

@@ -2,8 +2,8 @@
 import { applyRole } from "/reports/admin-api.mjs"
 
 const pages = [
-  ["/", "Items"], ["/ads", "Ads"], ["/explain", "Why"], ["/reports", "Reports"], ["/sources", "Sources"], ["/takedowns", "Takedowns"],
-  ["/audit", "Audit"], ["/viewers", "Viewers"], ["/system", "System"],
+  ["/", "Items"], ["/ads", "Ads"], ["/explain", "Why"], ["/reports", "Reports"], ["/corrections", "Corrections"], ["/preview", "Preview"],
+  ["/imports", "Imports"], ["/sources", "Sources"], ["/takedowns", "Takedowns"], ["/audit", "Audit"], ["/viewers", "Viewers"], ["/system", "System"],
 ]
 
 export function create(tag, properties = {}, ...children) {
