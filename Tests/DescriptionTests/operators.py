@@ -131,6 +131,11 @@ def reading(walk, service):
     assert json.loads(walk.ask("get", "/admin/events", 410, query="?after=999").content)["oldest"] == 0
     told = json.loads(walk.ask("get", "/admin/campaigns", 200).content)["campaigns"]
     assert [(one["campaign"], one["state"], one["goal"]["total"]) for one in told] == [("spring", "paced", 1_000)], told
+    override = "/admin/campaigns/{id}/override"
+    # The campaign is of the store.
+    for body, status in (({"paused": True}, 404), ({"paused": 1}, 422), ([], 400)):
+        walk.ask("put", override, status, {"id": "spring"}, body=body)
+    walk.ask("delete", override, 404, {"id": "spring"})
     walk.ask("delete", "/admin/images", 204, query="?url=https://pictures.example.com/a.png")
     for query in ("?prefix=https://pictures.example.com/2026/", "?host=*.example.com", "?all=true"):
         walk.ask("delete", "/admin/images", 204, query=query)

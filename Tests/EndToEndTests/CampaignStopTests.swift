@@ -52,6 +52,40 @@ struct CampaignStopTests {
 
     private static let keeper = "autumn: {advertiser: ACME, creatives: [2]}"
 
+    @Test("An operator pauses and resumes campaigns of the file, over restarts, until they return to it")
+    func overridden() async throws {
+        try await offPool {
+            var fixture = try Fixture(
+                "spring: {advertiser: ACME, creatives: [1]}, autumn: {advertiser: ACME, creatives: [2], paused: true}")
+            let service = fixture.service
+            func set(_ campaign: String, _ body: String) throws -> Int {
+                try service.admin(
+                    "PUT", "/admin/campaigns/\(campaign)/override", with: ["Content-Type: application/json"], body: body
+                ).status
+            }
+            func told(_ campaign: String) throws -> JSON? {
+                try JSON(try service.admin("GET", "/admin/campaigns").text)["campaigns"]?.list.first { $0["campaign"]?.text == campaign }
+            }
+            #expect(try fixture.shown() == ["ad:1"])
+            #expect(try set("spring", #"{"paused":true}"#) == 204 && set("autumn", #"{"paused":false}"#) == 204)
+            #expect(try fixture.shown() == ["ad:2"])
+            #expect(try told("spring")?["reason"]?.text == "an operator has paused it" && told("spring")?["state"]?.text == "paused")
+            #expect(try told("spring")?["override"]?.text == "paused" && told("autumn")?["override"]?.text == "running")
+            #expect(try told("autumn")?["state"]?.text == "running" && told("autumn")?["origin"]?.text == "file")
+            #expect(try service.admin("GET", "/admin/explain?limit=5").text.contains("an operator has paused it"))
+            // An override is no item, and no takedown of one.
+            #expect(try !service.admin("GET", "/admin/takedowns").text.contains("spring"))
+            #expect(try !service.admin("GET", "/admin/items?state=taken-down").text.contains("spring"))
+            try service.killAndRestart()
+            #expect(try fixture.shown() == ["ad:2"])
+            #expect(try set("spring", #"{"paused":1}"#) == 422 && set("spring", "[]") == 400 && set("winter", #"{"paused":true}"#) == 404)
+            #expect(try service.admin("DELETE", "/admin/campaigns/spring/override").status == 204)
+            #expect(try service.admin("DELETE", "/admin/campaigns/autumn/override").status == 204)
+            #expect(try fixture.shown() == ["ad:1"])
+            #expect(try told("spring")?["override"] == nil && told("autumn")?["reason"]?.text == "it is paused")
+        }
+    }
+
     @Test(
         "Ads removed from the campaign file stay withheld until their release",
         arguments: [true, false])

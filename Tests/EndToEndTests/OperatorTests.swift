@@ -62,9 +62,12 @@ struct OperatorTests {
     func page() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2), settings: [RunningService.tokenSetting])
-            let pages = ["/", "/items", "/ads", "/explain", "/reports", "/sources", "/takedowns", "/audit", "/viewers", "/system"]
+            let pages = [
+                "/", "/items", "/ads", "/explain", "/reports", "/corrections", "/preview", "/imports", "/sources", "/takedowns", "/audit",
+                "/viewers", "/system",
+            ]
             let files = [
-                "console/console.css", "console/shell.mjs", "console/console.mjs", "reports/reports.mjs", "reports/chart.mjs",
+                "look.css", "console/console.css", "console/shell.mjs", "console/console.mjs", "reports/reports.mjs", "reports/chart.mjs",
                 "reports/admin-api.mjs", "explain/explain.mjs", "items/items.mjs", "items/item-form.mjs", "items/item-list.mjs",
             ]
             for path in pages + files.map({ "/\($0)" }) {

@@ -94,6 +94,8 @@ def parts(build):
         end_to_end("replica-suite", 10, None, r"ReplicaTests/alike"),
         program("web-client", ["Tests/WebClientTests/run"], 60, 400, ["Tests/WebClientTests", "Clients/JavaScript", "Sources/IntertwineService/WebClient"],
                 "WEB_CLIENT_TESTS_BINARY", load=BUILDS),
+        program("console-on-postgresql", ["env", "TEST_DATABASE=postgresql", "Tests/WebClientTests/run", "console_cases"], None, 120,
+                ["Tests/WebClientTests", "Benchmarks/driver/postgresql.py", "Sources/IntertwineService/WebClient"], "WEB_CLIENT_TESTS_BINARY", load=BUILDS),
         end_to_end("postgresql-suites", None, 200, "(ActionTests|CountingTests|FeedTests|OperationTests|SectionsTests|TakedownTests)/",
                    environment=ON_POSTGRESQL),
         end_to_end("postgresql-suite", 20, None, f"({POSTGRESQL})", environment=ON_POSTGRESQL),

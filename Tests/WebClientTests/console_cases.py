@@ -196,6 +196,22 @@ def it_books_and_pauses_a_campaign(browser, relay, service):
         task.wait(lambda: "garden-week, which is paused" in browser.text("#explanation"), "the reason")
 
 
+def it_pauses_a_campaign_of_the_file(browser, relay, service):
+    with tempfile.TemporaryDirectory() as folder:
+        campaigns = Path(folder) / "campaigns.yaml"
+        campaigns.write_text("campaigns:\n  spring: {advertiser: Lamps, creatives: [1]}\n")
+        with Service(settings=(f"campaigns.file={campaigns}",)) as own:
+            task = Task(browser, own)
+            task.link("Ads", ".shell")
+            task.link("Pause", "#page")
+            task.wait(lambda: "an operator has paused it" in browser.text("#page") and "set paused" in browser.text("#page"), "the override")
+            task.link("Resume", "#page")
+            task.wait(lambda: "set running" in browser.text("#page"), "the other override")
+            task.link("Return to the file", "#page")
+            task.status("as its file declares it")
+            assert "Return to the file" not in browser.text("#page") and task.clicks == 4
+
+
 def it_reports_by_ad_and_day(browser, relay, service):
     ad = click_an_ad(service)
     task = Task(browser, service)
@@ -252,12 +268,77 @@ def it_erases_a_viewer_and_shows_the_settings(browser, relay, service):
     task.wait(lambda: "server.port" in browser.text("#page"), "the settings")
 
 
+def it_schedules_several_items(browser, relay, service):
+    with Service() as own:
+        task = Task(browser, own)
+        listed = browser.script("return [...document.querySelectorAll('#list tbody tr')].map((row) => row.dataset.item)")
+        names = [name for name in users(own)[:20] if name in listed][:2]
+        for name in names:
+            task.click(f'#list tr[data-item="{name}"] input')
+        task.click('#bulk [data-action="schedule"]')
+        browser.script("document.querySelector('#publish-at').value = '2099-01-02T03:04'")
+        task.click("#ask-yes")
+        task.wait(lambda: "2 items are scheduled" in browser.text("#found"), "the schedule")
+        assert task.clicks == 4 and all(item(own, name.replace(":", "/"))[0]["publishAt"].startswith("2099-01-0") for name in names)
+        assert all(f'"{name}"' not in json.dumps(own.cells()) for name in names)
+        # The preview has them at that time.
+        task = Task(browser, own)
+        task.link("Preview", ".shell")
+        task.wait(lambda: browser.find("#page form"), "the form")
+        browser.script("document.querySelector('[name=at]').value = '2099-02-01T00:00'")
+        task.link("Show", "#page")
+        task.wait(lambda: browser.find("#page tbody tr"), "the page")
+        assert all(name in browser.text("#page") for name in names), browser.text("#page")
+
+
+def it_voids_counted_events(browser, relay, service):
+    with Service() as own:
+        click_an_ad(own)
+        task = Task(browser, own)
+        task.link("Corrections", ".shell")
+        task.wait(lambda: browser.find("#page form"), "the form")
+        browser.script("document.querySelector('[name=from]').value = '2020-01-01T00:00'; document.querySelector('[name=until]').value = '2020-06-01T00:00'")
+        task.link("Count them", "#page")
+        task.wait(lambda: "There are none" in browser.text("#page"), "no events")
+        now = "new Date(Date.now() - new Date().getTimezoneOffset() * 60000 + arguments[0]).toISOString().slice(0, 16)"
+        browser.script(f"document.querySelector('[name=from]').value = {now}", -86_400_000)
+        browser.script(f"document.querySelector('[name=until]').value = {now}", 86_400_000)
+        task.link("Count them", "#page")
+        button = task.wait(lambda: next((one for one in browser.driver.find_elements(By.CSS_SELECTOR, "#page button") if one.text.startswith("Void ")), None), "the count")
+        assert "click" in browser.text("#page tbody")
+        task.click(button)
+        browser.driver.switch_to.alert.accept()
+        task.status("voided")
+        with urllib.request.urlopen(own.admin_url + "/admin/reports?by=ad") as answer:
+            assert all(not row.get("clicks") for row in json.load(answer)["rows"])
+
+
+def it_previews_and_imports_a_file(browser, relay, service):
+    with Service() as own, tempfile.NamedTemporaryFile("w", suffix=".ndjson") as file:
+        picture = f"http://127.0.0.1:{own.origin.port}/avatar-1.png"
+        good = {"kind": "user", "id": "imported", "type": "regular", "username": "A } in a \"text", "avatarUrl": picture}
+        file.write(json.dumps(good) + "\n" + json.dumps({**good, "id": "bad", "avatarUrl": None}) + "\n")
+        file.flush()
+        task = Task(browser, own)
+        task.link("Imports", ".shell")
+        task.wait(lambda: browser.find("#page form"), "the form")
+        browser.driver.find_element(By.NAME, "file").send_keys(file.name)
+        task.link("Check", "#page")
+        task.wait(lambda: "1 item is new" in browser.text("#page"), "the check")
+        tables = [one.text for one in browser.driver.find_elements(By.CSS_SELECTOR, "#page table")]
+        assert "avatarUrl" in tables[0] and "imported" in tables[1] and "bad" in tables[1], tables
+        assert item(own, "user/imported")[0] == 404
+        task.link("Import 1 item", "#page")
+        task.status("1 item is added")
+        assert item(own, "user/imported")[0]["username"] == good["username"] and task.clicks == 3
+
+
 def it_passes_axe_in_the_console(browser, relay, service):
     source = axe()
     found = []
     for look, window in windows(browser, ("dark", 390)):
         for path, ready in (("/", "#list tbody tr"), ("/takedowns", "#found:not(:empty)"), ("/ads", "#page > *"), ("/explain", "#question"), ("/sources", "#page > *"),
-                            ("/audit", "#page form"), ("/viewers", "#page form"), ("/system", "#page table")):
+                            ("/corrections", "#page form"), ("/preview", "#page form"), ("/imports", "#page form"), ("/audit", "#page form"), ("/viewers", "#page form"), ("/system", "#page table")):
             window.driver.get(service.admin_url + path)
             window.wait(lambda: window.find(ready) and window.find(".shell"), path)
             window.script(source)

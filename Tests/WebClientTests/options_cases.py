@@ -1,10 +1,12 @@
 """Cells of any kind, the options in the URL, synchronization, and the viewer's lists."""
 import json
 import subprocess
+import tempfile
 import urllib.request
 from pathlib import Path
 
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 
 from axe_cases import axe, findings, windows
 from page import advertisements, ids, loaded
@@ -201,6 +203,65 @@ def it_shows_operators_the_explanation_of_a_cell(browser, relay, service):
         assert browser.script("return Array.from($$('[aria-current] td'), (one) => one.textContent)")[0] == name
         browser.driver.switch_to.default_content()
     assert browser.console() == [], browser.console()
+
+
+FILTERED = """
+kinds:
+  event:
+    fields:
+      title: {type: text, required: true}
+      category: {type: text, choices: [music, art, food]}
+      city: {type: text, max: 40}
+      free: boolean
+    cells:
+      collection: {identifier: EventCell, size: {width: 300, height: 100}, bind: {title: {text: title}}}
+sections:
+  events: {kinds: [event]}
+feeds:
+  main: {sections: [events], filters: [category, city, free]}
+"""
+
+
+def it_filters_the_feed(browser, relay, service):
+    found = []
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as kinds:
+        kinds.write(FILTERED)
+        kinds.flush()
+        with Service(settings=[f"kinds.file={kinds.name}"]) as fresh:
+            fresh.put(*({"kind": "event", "id": number, "title": f"Event {number}", "category": ["music", "art", "food"][number % 3],
+                         "city": "Berlin" if number < 6 else "Oslo", "free": number == 0} for number in range(12)))
+            events = lambda: sorted(int(name.split(":")[1]) for name in ids(browser) if name.startswith("event:"))
+            shows = lambda *numbers: browser.wait(lambda: events() == list(numbers), f"the events {numbers}, not {events()}")
+            browser.open(fresh.base_url, cells=12)
+            browser.wait(lambda: browser.find("#filters [value=music]"), "the filters")
+            assert browser.script("return document.querySelector('meta[name=filtered-feeds]').content") == "main"
+            assert browser.text("#filters [value=music]") == "music (4)" and browser.text("#filters [value=false]") == "No (11)"
+            browser.click("#filters [value=music]")
+            shows(0, 3, 6, 9)
+            # The arrow keys lead to the next chip, and the values of a filter are alternatives.
+            browser.press(Keys.ARROW_RIGHT)
+            browser.press(Keys.SPACE)
+            shows(0, 1, 3, 4, 6, 7, 9, 10)
+            Select(browser.driver.find_element("css selector", "#filters select")).select_by_value("Berlin")
+            shows(0, 1, 3, 4)
+            assert browser.script("return location.search") == "?filter.category=music&filter.category=art&filter.city=Berlin"
+            browser.driver.refresh()
+            shows(0, 1, 3, 4)
+            browser.wait(lambda: browser.find("#filters [value=art][aria-pressed=true]"), "the pressed chip")
+            assert browser.script("return document.querySelector('#feed').filters") == {"category": ["music", "art"], "city": ["Berlin"]}
+            for look, window in windows(browser, ("light", 1280)):
+                window.open(f"{fresh.base_url}/?filter.category=art", cells=4)
+                window.wait(lambda: window.find("#filters [value=art][aria-pressed=true]"), "the pressed chip")
+                window.script(axe())
+                found += findings(window, look)
+                assert not window.script("return document.documentElement.scrollWidth > innerWidth"), f"{look} scrolls sideways"
+            browser.click("#filters > button")
+            shows(*range(12))
+            assert browser.script("return location.search") == ""
+            # A value that the filter does not have is refused, with the ones that it has.
+            browser.driver.get(f"{fresh.base_url}/?filter.category=sport")
+            browser.wait(lambda: "sport" in browser.text("#filters") and browser.find("#state:not([hidden])"), "the refusal")
+    assert found == [], found
 
 
 def it_explains_why_an_ad_of_a_stopped_campaign_is_absent(browser, relay, service):

@@ -171,7 +171,7 @@ class RelayHandler(BaseHTTPRequestHandler):
         except (OSError, http.client.HTTPException, ValueError):
             exchange.left = True
 
-    do_GET = do_POST = do_DELETE = do_HEAD = do_PUT = relay
+    do_GET = do_POST = do_DELETE = do_HEAD = do_PUT = do_PATCH = relay
 
     def send(self, status, headers, content):
         lines = [f"HTTP/1.1 {status} Invented", *(f"{name}: {value}" for name, value in headers.items()), f"Content-Length: {len(content)}"]

@@ -1,9 +1,14 @@
 """The service under test: a running one, or a binary with the sample feed and an image origin of the tests."""
+import atexit
+import functools
+import itertools
 import json
 import os
 import socket
 import subprocess
+import sys
 import tempfile
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -12,6 +17,9 @@ from pathlib import Path
 from origin import Origin
 from relay import Relay
 
+sys.path.append(str(Path(__file__).parents[2] / "Benchmarks/driver"))
+NUMBERS = itertools.count()
+STARTING = threading.Lock()
 SAMPLE = Path(__file__).parents[2] / "Sources/IntertwineSample/files/feed.json"
 
 
@@ -58,7 +66,7 @@ class Service:
             sample = folder / "feed.json"
             sample.write_text(self._own_images(json.loads(SAMPLE.read_text())))
             image_settings = ("images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={self.origin.port}")
-        database = str(folder / "feed.sqlite")
+        database = new_database() if os.environ.get("TEST_DATABASE") == "postgresql" else str(folder / "feed.sqlite")
         subprocess.run([binary, "import", "--foreground", "--database", database, str(sample)], check=True, stdout=subprocess.DEVNULL)
         self._import = [binary, "import", "--foreground", "--database", database]
         for setting in self.settings:
@@ -121,6 +129,26 @@ class Service:
 
     def cells(self):
         return [cell for page in self.pages() for cell in page["cells"]]
+
+
+@functools.cache
+def server():
+    """The PostgreSQL server of this run."""
+    from postgresql import PostgreSQL
+    folder = tempfile.TemporaryDirectory(prefix="intertwine-web-")
+    # Its user is another one.
+    os.chmod(folder.name, 0o755)
+    made = PostgreSQL(Path(folder.name) / "cluster")
+    atexit.register(lambda: (made.stop("immediate"), folder.cleanup()))
+    return made
+
+
+def new_database():
+    """Returns the address of a database of the one service."""
+    with STARTING:
+        name = f"web{next(NUMBERS)}"
+        server().sql(f"CREATE DATABASE {name}", "postgres")
+        return server().uri(name)
 
 
 def free_port():

@@ -53,7 +53,9 @@ extension ServiceBuilder {
                 registry: stores.declared.registry, policy: configuration.actions.onFailure, hasViewers: configuration.cells.hasViewers
             ).routes, as: .playground)
         let viewer =
-            configuration.webClient.isEnabled ? WebClient.routes(viewerHeader: configuration.viewers.header) + playground : []
+            configuration.webClient.isEnabled
+            ? WebClient.routes(viewerHeader: configuration.viewers.header, filteredFeeds: feeds.catalogue.filteredFeeds.keys.sorted())
+                + playground : []
         let routes = api + description.routes + viewer + SampleMediaRoutes().routes
         let context = RouteContext.Parts(
             store: stores.store, ledger: stores.ledger, links: feeds.links, clock: stores.clock, logger: logger, clients: clients)

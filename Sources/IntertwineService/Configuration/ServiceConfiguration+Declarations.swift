@@ -205,6 +205,11 @@ extension ServiceConfiguration {
 
     private static func lines(on campaigns: [Campaign]) -> [String] {
         Campaign.notices(on: campaigns, at: WallClock.now()).map { "warning: the campaign '\($0.campaign)' \($0.reason)" }
+            + campaigns.compactMap { campaign in
+                campaign.override.map {
+                    "warning: the campaign '\(campaign.id)' is \($0.rawValue) by an operator, whatever the file declares"
+                }
+            }
     }
 
     private static func line(blocked campaign: String, _ reason: String) -> String {

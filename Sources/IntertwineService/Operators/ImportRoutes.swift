@@ -54,6 +54,9 @@ struct ImportRoutes: Sendable {
         "`stop`: an invalid item rolls the import back. `skip`: the import omits and reports invalid items and invalid values of optional fields.",
         example: .skip)
 
+    private static let dryRun = Parameter.flag(
+        "dryRun", "If true, the response has the counts and the faults of the import, and nothing is written.")
+
     var routes: [Route] {
         let item =
             #"{"kind": "user", "id": "tt", "type": "featured", "username": "Tongue Twister", "avatarUrl": "https://pictures.example.com/tt.png"}"#
@@ -65,7 +68,7 @@ struct ImportRoutes: Sendable {
             transaction, which begins when the body is complete. An incomplete body imports nothing. An item with a known id replaces the stored item in its \
             position. A missing body is an empty list.
             """,
-            parameters: [Self.onError],
+            parameters: [Self.onError, Self.dryRun],
             body: RequestBodyDescription(.list(of: .anyItem), isRequired: false, example: "[\(item)]")
                 .or("application/x-ndjson", .string, example: line),
             responses: [
@@ -97,14 +100,16 @@ struct ImportRoutes: Sendable {
     }
 
     private func importItems(_ request: RouteRequest) async throws -> ServerResponse {
+        let isRehearsal = try request[Self.dryRun]
         let importing = ImportStream(
-            into: location, kinds: kinds, policy: try request[Self.onError], limit: settings.maxImport.bytes, reported: Self.reported)
+            into: location, kinds: kinds, policy: try request[Self.onError], limit: settings.maxImport.bytes, reported: Self.reported,
+            isRehearsal: isRehearsal)
         // The begin is recorded before the upload, which may be long.
-        try await AuditContext.begin()
+        if !isRehearsal { try await AuditContext.begin() }
         do {
             for try await piece in request.request.body { try await importing.append(piece) }
             let (summary, bad) = try await importing.commit()
-            AuditContext.current?.record(summary)
+            if !isRehearsal { AuditContext.current?.record(summary) }
             let answer = Imported(
                 added: summary.added, replaced: summary.replaced, skipped: summary.skipped, omittedValues: summary.omittedValues,
                 withheld: summary.withheld.count,
@@ -138,9 +143,11 @@ private final class ImportStream: @unchecked Sendable {
     private var importer: ItemImport?
     private var bad: [InvalidItem] = []
 
-    init(into location: any ItemLocation, kinds: ItemKinds, policy: BadItemPolicy, limit: Int, reported: Int) {
+    init(into location: any ItemLocation, kinds: ItemKinds, policy: BadItemPolicy, limit: Int, reported: Int, isRehearsal: Bool) {
         make = { [kinds] owner in
-            try location.importer(kinds: kinds, policy: policy, limit: limit) { [weak owner] item in
+            try location.importer(
+                kinds: kinds, sections: [], policy: policy, isCompressed: false, limit: limit, isRehearsal: isRehearsal
+            ) { [weak owner] item in
                 guard let owner, owner.bad.count < reported else { return }
                 owner.bad.append(item)
             }

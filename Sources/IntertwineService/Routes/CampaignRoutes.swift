@@ -3,11 +3,12 @@ internal import HTTPTypes
 package import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
+internal import IntertwineStorage
 
-/// The route `GET /admin/campaigns`: the delivery of each campaign, its goal and its pace.
+/// The routes `GET /admin/campaigns`, the delivery of each campaign, its goal and its pace, and `/admin/campaigns/{id}/override`.
 struct CampaignRoutes: Sendable {
     let campaigns: @Sendable () -> IntertwineFeed.Campaigns
-    let store: any FeedStore
+    let store: any ItemStore
 
     private struct Campaigns: DescribedAnswer {
         struct CampaignProgress: DescribedAnswer {
@@ -23,6 +24,8 @@ struct CampaignRoutes: Sendable {
                     targeting without matching viewers. `taken-down`: until it is released.
                     """),
                 "reason": "The reason for the state, in words.",
+                "origin": .init(.words(["file", "store"])),
+                "override": .init(.words(Campaign.Override.self), "What an operator has set in place of `paused` of the file."),
                 "delivered": "The total delivery in the goal's unit, or in impressions without a goal.",
                 "surplus": "The events after a goal or a cap was reached. They are not delivered.",
                 "offers": "The ad slots that were given to the campaign; absent without a goal.",
@@ -38,6 +41,8 @@ struct CampaignRoutes: Sendable {
             var priority: String?
             var state: String
             var reason: String?
+            var origin: String?
+            var override: String?
             var starts: String?
             var ends: String?
             var goal: CampaignGoal?
@@ -131,7 +136,56 @@ struct CampaignRoutes: Sendable {
                         + ListPage.invalidParameters),
                 .storeUnavailable,
             ])
-        return [Route(.get, "/admin/campaigns", operation) { try await respond($0) }]
+        let overriding = APIOperation(
+            "overrideCampaign", tag: "Reports", "Pause or resume a campaign of the file",
+            """
+            The override replaces `paused` of the file until it is deleted. It is stored, so every process follows it and a restart keeps it. A \
+            campaign of the store has `paused` in its item.
+            """, parameters: [Self.id],
+            body: RequestBodyDescription(
+                .object([.required("paused", .boolean, "True pauses the campaign; false lets it run.")]), isRequired: true,
+                example: #"{"paused": true}"#),
+            responses: [
+                .empty(.noContent, "The override is stored."),
+                .badRequest(
+                    "The body is invalid, or the request is malformed.",
+                    [.init(.invalidBody(at: "", .invalid, "The body must be JSON: one object."))]),
+                .forbidden, Self.undeclared, .contentTooLarge,
+                .problem(.unprocessableContent, "`paused` is not a boolean.", [.init(Self.invalidPause)]), .storeUnavailable,
+            ])
+        let releasing = APIOperation(
+            "releaseCampaign", tag: "Reports", "Return a campaign to its file", "The override is deleted.", parameters: [Self.id],
+            responses: [
+                .empty(.noContent, "The campaign is as its file declares it."), .badRequest, .forbidden, Self.undeclared, .storeUnavailable,
+            ])
+        return [
+            Route(.get, "/admin/campaigns", operation) { try await respond($0) },
+            Route(.put, "/admin/campaigns/{id}/override", overriding) { request in
+                guard case .object(let members)? = try? JSONValue(json: request.request.body.bytes ?? []) else {
+                    throw Problem.invalidBody(at: "", .invalid, "The body must be JSON: one object.")
+                }
+                guard case .flag(let isPaused)? = members.first(where: { $0.name == "paused" })?.value else { throw Self.invalidPause }
+                return try await override(request, isPaused ? .paused : .running)
+            },
+            Route(.delete, "/admin/campaigns/{id}/override", releasing) { try await override($0, nil) },
+        ]
+    }
+
+    private static let id = Parameter.segment("id", .string(minLength: 1), "The id of the campaign.", example: #""spring""#)
+    private static let unknown = Problem(.notFound, nil, "The campaign file has no such campaign.")
+    private static let undeclared = ResponseDescription.problem(.notFound, "The campaign file has no such campaign.", [.init(unknown)])
+    private static let invalidPause = Problem.invalidBody(
+        at: "/paused", .invalid, "The body is not valid: paused: must be a boolean.", status: .unprocessableContent)
+
+    private func override(_ request: RouteRequest, _ override: Campaign.Override?) async throws -> ServerResponse {
+        let id = try request[Self.id]
+        guard campaigns().isDeclared(id) else { throw Self.unknown }
+        try await AuditContext.begin()
+        // The new one is stored first, and a pause precedes: the campaign never runs in between because of this.
+        if let override { _ = try await store.takeDown(ItemKey(kind: override.kind, id: id), at: request.now) }
+        _ = try await store.release(Campaign.Override.allCases.filter { $0 != override }.map { ItemKey(kind: $0.kind, id: id) })
+        AuditContext.current?.record([override?.rawValue ?? "released": 1], items: ["\(Campaign.kind):\(id)"])
+        return ServerResponse(status: .noContent)
     }
 
     private func takenDown(_ campaigns: IntertwineFeed.Campaigns, now: Int64) async throws -> [Campaigns.CampaignProgress] {
@@ -165,12 +219,13 @@ struct CampaignRoutes: Sendable {
                     Campaigns.CampaignGoal(
                         unit: $0.unit.rawValue, total: $0.total, daily: $0.daily, due: progress.due, dueToday: progress.dueToday)
                 }
-                let isOver = [.ended, .goalReached, .paused].contains(progress.obstacle)
+                let isOver = [.ended, .goalReached, .paused, .stopped].contains(progress.obstacle)
                 let blockage = isOver ? nil : campaignIndex.flatMap { campaigns.blockage(of: campaign.id, in: $0, now: now) }
                 return Campaigns.CampaignProgress(
                     campaign: campaign.id, advertiser: campaign.advertiser, priority: campaign.priority.rawValue,
                     state: blockage == nil ? progress.obstacle?.state ?? "running" : "blocked",
                     reason: blockage ?? progress.obstacle?.reason,
+                    origin: campaigns.isDeclared(campaign.id) ? "file" : "store", override: campaign.override?.rawValue,
                     starts: campaign.starts.map(Timestamp.text(milliseconds:)), ends: campaign.ends.map(Timestamp.text(milliseconds:)),
                     goal: goal,
                     delivered: progress.delivered?.total, deliveredToday: progress.delivered?.today,
@@ -205,7 +260,7 @@ extension IneligibilityReason {
         switch self {
         case .notStarted: "scheduled"
         case .ended: "ended"
-        case .paused, .outsideHours: "paused"
+        case .paused, .stopped, .outsideHours: "paused"
         case .goalReached, .dailyGoalReached: "reached"
         case .underWay: "under-way"
         case .pacing: "paced"
@@ -219,6 +274,7 @@ extension IneligibilityReason {
         case .notStarted: "it has not started"
         case .ended: "it has ended"
         case .paused: "it is paused"
+        case .stopped: "an operator has paused it"
         case .outsideHours: "it is not shown at this hour or day"
         case .goalReached: "its goal is reached"
         case .dailyGoalReached: "its goal of the day is reached"

@@ -8,7 +8,7 @@ struct OperatorPageRoutes: Sendable {
     private static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors
         """
-    private static let files = WebClientFile.all.filter(\.isOfOperators)
+    private static let files = WebClientFile.all.filter { $0.isOfOperators || $0.name == "look.css" }
 
     var routes: [Route] {
         Self.files.flatMap { file in
@@ -24,7 +24,7 @@ struct OperatorPageRoutes: Sendable {
     private static func paths(_ file: WebClientFile) -> [String] {
         switch file.name {
         case "items/items.html": ["/", "/items", "/takedowns"]
-        case "console/console.html": ["/ads", "/sources", "/audit", "/viewers", "/system"]
+        case "console/console.html": ["/ads", "/corrections", "/preview", "/imports", "/sources", "/audit", "/viewers", "/system"]
         case "explain/explain.html": ["/explain"]
         case "reports/reports.html": ["/reports"]
         default: ["/\(file.name)"]

@@ -9,9 +9,10 @@ enum WebClient {
         #endif
     }
 
-    static func routes(viewerHeader: String) -> [Route] {
+    /// - Parameter filteredFeeds: The names of the feeds that have filters.
+    static func routes(viewerHeader: String, filteredFeeds: [String]) -> [Route] {
         #if WebClient
-            WebClientRoutes(viewerHeader: viewerHeader).routes
+            WebClientRoutes(viewerHeader: viewerHeader, filteredFeeds: filteredFeeds).routes
         #else
             []
         #endif

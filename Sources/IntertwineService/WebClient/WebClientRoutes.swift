@@ -15,10 +15,10 @@ struct WebClientRoutes: Sendable {
 
     private let files: [String: LazyResponse]
 
-    init(viewerHeader: String) {
+    init(viewerHeader: String, filteredFeeds: [String]) {
         let files = WebClientFile.all.filter { !$0.isOfOperators }.map { file in
-            let pages = ["index.html", "playground.html"]
-            let bytes = pages.contains(file.name) ? Self.page(file.bytes, viewerHeader: viewerHeader) : file.bytes
+            let values = [("viewer-header", "X-Viewer-ID", viewerHeader), ("filtered-feeds", "", filteredFeeds.joined(separator: " "))]
+            let bytes = ["index.html", "playground.html"].contains(file.name) ? Self.page(file.bytes, values) : file.bytes
             let pattern = file.name == "index.html" ? "/" : Self.patterns.last { file.name.hasPrefix($0.folder) }?.pattern ?? "/"
             return (file.name, Self.content(file, bytes, policy: Self.policy, route: pattern))
         }
@@ -46,13 +46,15 @@ struct WebClientRoutes: Sendable {
         return file.response
     }
 
-    /// A field name is a token (RFC 9110 section 5.6.2), and only these two of its characters have a meaning in an attribute.
-    private static func page(_ bytes: [UInt8], viewerHeader: String) -> [UInt8] {
-        let name = viewerHeader.split(separator: "&", omittingEmptySubsequences: false).joined(separator: "&amp;")
-            .split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "&quot;")
-        let markup = String(decoding: bytes, as: UTF8.self)
-            .split(separator: #"name="viewer-header" content="X-Viewer-ID""#, omittingEmptySubsequences: false)
-            .joined(separator: #"name="viewer-header" content="\#(name)""#)
+    /// Only two characters have a meaning in an attribute.
+    private static func page(_ bytes: [UInt8], _ values: [(name: String, old: String, new: String)]) -> [UInt8] {
+        var markup = String(decoding: bytes, as: UTF8.self)
+        for (name, old, new) in values {
+            let content = new.split(separator: "&", omittingEmptySubsequences: false).joined(separator: "&amp;")
+                .split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "&quot;")
+            markup = markup.split(separator: #"name="\#(name)" content="\#(old)""#, omittingEmptySubsequences: false)
+                .joined(separator: #"name="\#(name)" content="\#(content)""#)
+        }
         return Array(markup.utf8)
     }
 

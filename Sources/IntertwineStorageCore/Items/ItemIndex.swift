@@ -142,7 +142,7 @@ package struct ItemIndex<Session: SQLSession> {
             """
             SELECT new.kind, new.id, new.at, i.body, d.kind IS NOT NULL FROM (SELECT kind, id, at FROM item_touched LIMIT ?1) AS new
             LEFT JOIN item AS i ON i.kind = new.kind AND i.id = new.id
-            LEFT JOIN takedown AS d ON d.kind = new.kind AND d.id = new.id
+            LEFT JOIN takedown AS d ON d.kind = new.kind AND d.id = new.id AND d.kind \(Campaign.Override.isNoKind)
             """, .integer(Int64(limit))
         ) {
             (key: ItemKey(kind: $0.text(0), id: $0.text(1)), at: $0.integer(2), body: $0.optionalBytes(3), isTakenDown: $0.flag(4))

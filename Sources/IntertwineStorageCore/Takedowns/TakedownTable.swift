@@ -42,7 +42,8 @@ package struct TakedownTable<Session: SQLSession> {
 
     package func list(after key: ItemKey?, limit: Int) throws -> [Takedown] {
         try session.rows(
-            "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > (?1, ?2) ORDER BY kind, id LIMIT ?3", .text(key?.kind ?? ""),
+            "SELECT kind, id, at, reason FROM takedown WHERE (kind, id) > (?1, ?2) AND kind \(Campaign.Override.isNoKind) ORDER BY kind, id LIMIT ?3",
+            .text(key?.kind ?? ""),
             .text(key?.id ?? ""), .integer(Int64(max(limit, 0)))
         ) { Takedown(item: ItemKey(kind: $0.text(0), id: $0.text(1)), at: $0.integer(2), reason: $0.optionalText(3)) }
     }

@@ -37,8 +37,9 @@ struct APIDescriptionTests {
         #expect(
             Set(routes.filter { $0.operation == nil }.map(\.pattern)) == [
                 "/", "/web-client/{file}", "/web-client/client/{file}", "/web-client/client/element/{file}",
-                "/web-client/playground", "/sample/{file}", "/reports", "/reports/reports.mjs", "/console/console.css",
-                "/console/shell.mjs", "/console/console.mjs", "/ads", "/sources", "/takedowns", "/audit", "/viewers", "/system",
+                "/web-client/playground", "/sample/{file}", "/reports", "/reports/reports.mjs", "/look.css", "/console/console.css",
+                "/console/shell.mjs", "/console/console.mjs", "/ads", "/corrections", "/preview", "/imports", "/sources", "/takedowns",
+                "/audit", "/viewers", "/system",
                 "/items/item-list.mjs",
                 "/reports/chart.mjs", "/reports/admin-api.mjs", "/items", "/items/items.mjs", "/items/item-form.mjs", "/explain",
                 "/explain/explain.mjs",

@@ -9,11 +9,11 @@ const singleColumn = 668;
  * Returns `{ base, href, isTable, list }`: the URL of the service, the href of the first page, true for a table, and the name of the
  * viewer's list (`feed`, `saved` or `dismissed`).
  *
- * - src: the URL of a page, such as `/feed?layout=table`. Its query is kept.
+ * - src: the URL of a page, such as `/feed?layout=table`. Its query is kept. filters: the values of the feed's filters by name.
  * - width: the width of the screen in points, for cells that have a share of it. available: the width for the rows of a table.
  * - scale: the pixels per point.
  */
-export function firstPage({ src, width, available, scale }) {
+export function firstPage({ src, filters, width, available, scale }) {
   const url = new URL(src, document.baseURI);
   const query = url.searchParams;
   const isTable = query.get("layout") === "table";
@@ -24,5 +24,6 @@ export function firstPage({ src, width, available, scale }) {
   const pixels = Math.min(3, Math.ceil(scale));
   if (!query.has("scale") && pixels > 1) query.set("scale", String(pixels));
   if (list === "feed") query.set("changes", "true");
+  for (const [name, values] of list === "feed" ? Object.entries(filters) : []) for (const value of values) query.append(name, value);
   return { base: url.origin + "/", href: url.pathname.slice(1) + url.search, isTable, list };
 }

@@ -51,6 +51,9 @@ export interface FeedEventMap {
 export class IntertwineFeed extends HTMLElement {
   /** The URL of the first page, relative to that of the document. The element shows nothing while it is null. */
   src: string | null;
+  /** The values of the feed's filters by name, which `FeedClient.feeds` lists. A feed without one of them is refused. */
+  get filters(): Record<string, string[]>;
+  set filters(filters: Record<string, readonly string[]> | null);
   /** The viewer's name. If it is null, the element uses a random name that is stored in the browser. */
   viewer: string | null;
   /** The client. Set it before `src`; by default the element makes one for the origin of `src`. */

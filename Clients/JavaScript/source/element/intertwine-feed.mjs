@@ -40,7 +40,7 @@ const outlines = 40;
 /**
  * A custom element that shows a feed.
  *
- * Attributes: `src` (the URL of a feed, section or viewer's list), `viewer` (the viewer's name; by default a random name that is stored in
+ * Attributes: `src` (the URL of a feed, section or viewer's list), `filters` (the values of the feed's filters, as the query of a URL), `viewer` (the viewer's name; by default a random name that is stored in
  * the browser), `viewer-header`, `language` (`Accept-Language`), `cells` (`Accept-Cells`, or `own` for the cells with a view), and
  * `text-scale` (from 0.5 to 4; by default the font size of the root element, divided by 16 pixels), and `words` (a JSON object with texts of
  * the element by name, in place of its English or German ones; it has the language of `language`, of the nearest `lang`, or of the browser). Children:
@@ -51,7 +51,7 @@ const outlines = 40;
  * `feedpresent` with `{ presentation, entry }`, `feedreload` (the person asks to load the feed again), and `feedhome` (to leave an empty list).
  */
 export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
-  static observedAttributes = ["src", "viewer", "viewer-header", "language", "cells", "text-scale", "words"];
+  static observedAttributes = ["src", "filters", "viewer", "viewer-header", "language", "cells", "text-scale", "words"];
 
   // The page may have set properties before the element was defined. The fields keep those values.
   /** The client. If it is not set, the element makes one for the origin of `src`. */
@@ -77,7 +77,7 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
     const root = this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = [styles()];
     // A value that was set before the definition would hide the accessor. A read-only property ignores it.
-    for (const name of ["src", "viewer", "parts", "textScale"]) {
+    for (const name of ["src", "filters", "viewer", "parts", "textScale"]) {
       if (!Object.hasOwn(this, name)) continue;
       const value = this[name];
       delete this[name];
@@ -92,6 +92,18 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
 
   set src(src) {
     this.setAttribute("src", src);
+  }
+
+  /** The values of the feed's filters by name: `{ category: ["music", "art"] }`. */
+  get filters() {
+    const values = new URLSearchParams(this.getAttribute("filters") ?? "");
+    return Object.fromEntries([...new Set(values.keys())].map((name) => [name, values.getAll(name)]));
+  }
+
+  set filters(filters) {
+    const values = Object.entries(filters ?? {}).flatMap(([name, chosen]) => chosen.map((value) => [name, value]));
+    if (values.length === 0) this.removeAttribute("filters");
+    else this.setAttribute("filters", new URLSearchParams(values));
   }
 
   /** The viewer's name, or null. */
@@ -180,7 +192,7 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
     // The margins of a page beside the element are not a narrow column.
     const width = this.clientWidth > 0 && this.clientWidth < screen - 64 ? this.clientWidth : screen;
     this.#updateTextScale();
-    const first = firstPage({ src: this.src, width, available: this.clientWidth || screen, scale: devicePixelRatio });
+    const first = firstPage({ src: this.src, filters: this.filters, width, available: this.clientWidth || screen, scale: devicePixelRatio });
     this.#session = this.#makeSession(first);
     this.updateInsets();
     this.dispatchEvent(new DetailEvent("feedstart"));

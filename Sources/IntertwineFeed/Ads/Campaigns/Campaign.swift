@@ -28,6 +28,16 @@ package struct Campaign: Sendable, Hashable {
         package var kind: LedgerEvent.Kind { unit.kind }
     }
 
+    /// The store has an override as a takedown of a kind that no item has, so that it is copied, shared and released as one.
+    package enum Override: String, Sendable, Hashable, CaseIterable {
+        case paused, running
+
+        package var kind: String { "campaign \(rawValue)" }
+
+        /// A condition of SQL that is true for the kinds of items.
+        package static let isNoKind = "NOT LIKE 'campaign %'"
+    }
+
     package struct Disclosure: Sendable, Hashable {
         package var label: LocalizedText
         package var advertiser: String
@@ -42,6 +52,8 @@ package struct Campaign: Sendable, Hashable {
     package var starts: Int64?
     package var ends: Int64?
     package var isPaused = false
+    /// Set by an operator, in place of ``isPaused`` of the file.
+    package var override: Override?
     package var zone = CampaignTimeZone.utc
     package var priority = Priority.standard
     package var weight = 1

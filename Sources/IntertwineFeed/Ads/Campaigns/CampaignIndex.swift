@@ -273,6 +273,8 @@ package enum IneligibilityReason: UInt8, Sendable, Hashable, CaseIterable {
     case notShown
     case lost
     case paused
+    /// Paused by an operator, in place of the file.
+    case stopped
 
     /// True if the reason depends on the progress of the goal, so that it can end as time passes.
     var isOfGoal: Bool { [.goalReached, .dailyGoalReached, .underWay, .pacing].contains(self) }

@@ -29,6 +29,8 @@ package struct CampaignInventory: Sendable {
 }
 
 extension Campaign {
+    var pause: IneligibilityReason? { isPaused ? override == nil ? .paused : .stopped : nil }
+
     /// Returns the reason why the campaign can never be shown, for any viewer at any time; nil if it can be.
     package func blockage(in inventory: CampaignInventory?, now: Int64? = nil) -> String? {
         if let pair = targeting.contradiction { return "targeting: no viewer fits: '\(pair)' is both required and excluded" }
@@ -64,7 +66,7 @@ extension Campaigns {
 extension Campaign {
     /// The reason why the campaign is not shown at a moment, from its declaration alone.
     package func pause(at now: Int64) -> IneligibilityReason? {
-        if isPaused { return .paused }
+        if let pause { return pause }
         if let ends, now >= ends { return .ended }
         return starts.map { now < $0 } ?? false ? .notStarted : nil
     }

@@ -164,7 +164,7 @@ struct CampaignPacer {
         var obstacle: IneligibilityReason?
         if let starts = pace.starts, now < starts { obstacle = .notStarted }
         if let ends = pace.ends, now >= ends { obstacle = .ended }
-        if campaignIndex.campaigns[index].isPaused, obstacle != .ended { obstacle = .paused }
+        if let pause = campaignIndex.campaigns[index].pause, obstacle != .ended { obstacle = pause }
         if obstacle == nil, !pace.isOpen(at: now, offset: time.offset) { obstacle = .outsideHours }
         var urgency: Float = 1
         if rows[index].goal == nil {

@@ -7,6 +7,7 @@ package final class Campaigns: Sendable {
         var items: [FeedItem] = []
         var creatives: [ByteString: [CellLayout]?] = [:]
         var withheld: [BlockedItem] = []
+        var overrides: [String: Campaign.Override] = [:]
         var storedMemberships: [CampaignMembership] = []
         var memberships: Set<CampaignMembership> = []
         /// The units of goals for which the cells of a creative have no slot.
@@ -57,6 +58,8 @@ package final class Campaigns: Sendable {
         return campaignIndex.flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    package func isDeclared(_ id: String) -> Bool { declared.contains { $0.id == id } }
+
     package func campaign(_ id: String) -> Campaign? {
         let campaignIndex = latest
         return campaignIndex.index(of: id).map { campaignIndex.campaigns[$0] }
@@ -91,10 +94,19 @@ package final class Campaigns: Sendable {
         }
         let old = known.withLock { $0 }
         let withheld = try snapshot.blockedItems(kind: Campaign.kind, limit: Self.takedownLimit)
-        let hasSameItems = items == old.items && withheld == old.withheld && old.version != nil
+        var overrides: [String: Campaign.Override] = [:]
+        for override in Campaign.Override.allCases.reversed() where !declared.isEmpty {
+            for blocked in try snapshot.blockedItems(kind: override.kind, limit: Self.takedownLimit) { overrides[blocked.id] = override }
+        }
+        let hasSameItems = items == old.items && withheld == old.withheld && overrides == old.overrides && old.version != nil
         let ids = Set(declared.map(\.id))
         let stopped = Set(withheld.map(\.id))
-        let shown = declared.filter { !stopped.contains($0.id) }
+        let shown = declared.filter { !stopped.contains($0.id) }.map { campaign in
+            guard let override = overrides[campaign.id] else { return campaign }
+            var campaign = campaign
+            (campaign.override, campaign.isPaused) = (override, override == .paused)
+            return campaign
+        }
         departed.withLock { departed in
             for campaign in old.campaignIndex.campaigns where stopped.contains(campaign.id) { departed[campaign.id] = campaign }
         }
@@ -133,7 +145,8 @@ package final class Campaigns: Sendable {
         }
         known.withLock {
             $0 = Known(
-                items: items, creatives: creatives, withheld: withheld, storedMemberships: stored, memberships: memberships,
+                items: items, creatives: creatives, withheld: withheld, overrides: overrides, storedMemberships: stored,
+                memberships: memberships,
                 unreported: unreported, campaignIndex: campaignIndex, version: version)
         }
         firstStart.store(campaignIndex.span?.lowerBound ?? .max, ordering: .relaxed)

@@ -3,6 +3,7 @@ import { Connection, FeedClient } from "./client/index.mjs";
 import { storedViewer } from "./client/element/viewer-identity.mjs";
 import "./client/element/intertwine-feed.mjs";
 import { backgroundFetch } from "./background-fetch.mjs";
+import { reserveFilters, showFilters } from "./filters.mjs";
 import { Inspector } from "./inspector.mjs";
 import { RequestLog } from "./request-log.mjs";
 import { ScrollPosition } from "./scroll-position.mjs";
@@ -30,7 +31,9 @@ if (options.language) feed.setAttribute("language", options.language);
 if (options.cells) feed.setAttribute("cells", options.cells);
 if (options.text !== null) feed.setAttribute("text-scale", options.text);
 if (options.width !== null) feed.style.maxWidth = `${options.width}px`;
+feed.filters = options.list === "feed" ? options.filterValues : {};
 showSwitches({ container: find("switches"), feed, options });
+reserveFilters({ container: find("filters"), options });
 // The button "Reload" loads the page again, so that a new version of it is used too.
 feed.addEventListener("feedreload", (event) => {
   event.preventDefault();
@@ -71,6 +74,7 @@ feed.src = options.src;
 // The element has set the languages of the client.
 const feeds = client.feeds({ fetch: backgroundFetch }).catch(() => []);
 showTabs({ tabs: find("tabs"), options, feeds });
+showFilters({ container: find("filters"), feed, options, feeds });
 const openView = viewPanel({ dialog: find("view"), options, feeds, sections: () => feed.parts.list.pages.sections });
 find("view-button").addEventListener("click", openView);
 find("help-button").addEventListener("click", () => find("help").showModal());

@@ -18,6 +18,8 @@ export class ViewOptions {
     this.text = text >= 0.5 && text <= 4 ? text : null;
     this.language = fieldValue(parameters.get("language"));
     this.cells = fieldValue(parameters.get("cells"));
+    /** The values of the feed's filters. The page's URL has them as `filter.NAME`, because a field can be named as an option. */
+    this.filters = new URLSearchParams([...parameters].filter(([name]) => name.startsWith("filter.")).map(([name, value]) => [name.slice(7), value]));
     this.operators = /^https?:\/\//.test(parameters.get("operators") ?? "") ? parameters.get("operators") : null;
   }
 
@@ -37,6 +39,11 @@ export class ViewOptions {
     return url.href;
   }
 
+  /** The values of the filters by name. */
+  get filterValues() {
+    return Object.fromEntries([...new Set(this.filters.keys())].map((name) => [name, this.filters.getAll(name)]));
+  }
+
   /** The URL of the first page. */
   get src() {
     const feed = this.feed ?? (this.section === null ? null : "main");
@@ -50,7 +57,7 @@ export class ViewOptions {
 
   /** Returns the query of the page's URL with changed options. Default values are omitted. */
   search(changed) {
-    const { list, feed, section, layout, width, viewer, text, language, cells, operators } = { ...this, ...changed };
+    const { list, feed, section, layout, width, viewer, text, language, cells, operators, filters } = { ...this, ...changed };
     const query = new URLSearchParams();
     if (list !== "feed") query.set("list", list);
     if (feed) query.set("feed", feed);
@@ -62,6 +69,8 @@ export class ViewOptions {
     if (language) query.set("language", language);
     if (cells) query.set("cells", cells);
     if (operators) query.set("operators", operators);
+    // Another feed has other filters.
+    if (list === "feed" && (feed || null) === this.feed) for (const [name, value] of filters) query.append(`filter.${name}`, value);
     return query.size > 0 ? `?${query}` : "";
   }
 }

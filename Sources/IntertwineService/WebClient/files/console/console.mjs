@@ -46,7 +46,7 @@ function action(text, label, perform) {
     try {
       const done = await perform()
       if (done) await show()
-      status.textContent = done ?? ""
+      if (done !== undefined) status.textContent = done
     } catch (error) {
       status.textContent = error.message
     }
@@ -59,7 +59,12 @@ function action(text, label, perform) {
 
 const tones = { running: "good", scheduled: "", ended: "", paused: "warm", reached: "", reserved: "", paced: "", unknown: "warm", blocked: "bad", "taken-down": "bad" }
 
-async function setPaused({ campaign }, isPaused) {
+async function setPaused({ campaign, origin }, isPaused) {
+  if (origin === "file") {
+    const headers = { "Content-Type": "application/json" }
+    await send(`/admin/campaigns/${encodeURIComponent(campaign)}/override`, { method: "PUT", headers, body: JSON.stringify({ paused: isPaused }) })
+    return `${campaign} ${isPaused ? "is paused" : "runs again"}, whatever its file declares.`
+  }
   const path = `/admin/items/campaign/${encodeURIComponent(campaign)}`
   const response = await send(path)
   const item = { ...(await response.json()), paused: isPaused }
@@ -68,13 +73,24 @@ async function setPaused({ campaign }, isPaused) {
   return `${campaign} ${isPaused ? "is paused" : "runs again"}.`
 }
 
+async function returnToFile({ campaign }) {
+  await send(`/admin/campaigns/${encodeURIComponent(campaign)}/override`, { method: "DELETE" })
+  return `${campaign} is as its file declares it.`
+}
+
+/** Returns the buttons that pause or resume a campaign, and that return one of the file to its declaration. */
+function switches(one) {
+  if (["taken-down", "ended"].includes(one.state)) return []
+  const isPaused = one.override === "paused" || (one.state === "paused" && one.reason === "it is paused")
+  const toggle = isPaused ? action("Resume", `Resume ${one.campaign}`, () => setPaused(one, false)) : action("Pause", `Pause ${one.campaign}`, () => setPaused(one, true))
+  return one.override ? [toggle, " ", action("Return to the file", `Return ${one.campaign} to the file`, () => returnToFile(one))] : [toggle]
+}
+
 async function ads() {
   const campaigns = await all("/admin/campaigns?limit=1000", "campaigns")
-  // The campaigns of a file have no items.
-  const stored = new Set((await all("/admin/items?kind=campaign&limit=1000", "items")).map(({ id }) => id))
   const goal = ({ goal }) => (goal?.total ? `${number(goal.total)} ${goal.unit}` : goal?.daily ? `${number(goal.daily)} ${goal.unit} a day` : "–")
   const columns = [
-    { name: "Campaign", value: (one) => (stored.has(one.campaign) ? itemLink(`campaign:${one.campaign}`, one.campaign) : [one.campaign, create("span", { className: "quiet", textContent: " of the file" })]) },
+    { name: "Campaign", value: (one) => (one.origin === "file" ? [one.campaign, create("span", { className: "quiet", textContent: one.override ? ` of the file, set ${one.override}` : " of the file" })] : itemLink(`campaign:${one.campaign}`, one.campaign)) },
     { name: "Advertiser", value: ({ advertiser }) => advertiser },
     { name: "State", isWide: true, value: (one) => [state(one.state, tones[one.state]), create("span", { className: "quiet", textContent: one.reason ? ` ${one.reason}` : "" })] },
     { name: "Goal", isNumber: true, value: goal },
@@ -82,11 +98,7 @@ async function ads() {
     { name: "Today", isNumber: true, value: ({ deliveredToday }) => number(deliveredToday) },
     { name: "Pace", isNumber: true, value: ({ pace }) => (pace === undefined || pace === null ? "–" : `${Math.round(pace * 100)} %`) },
     { name: "Starts", value: ({ starts }) => time(starts) }, { name: "Ends", value: ({ ends }) => time(ends) },
-    {
-      name: "", value: (one) => (stored.has(one.campaign) && one.state !== "taken-down" && one.state !== "ended"
-        ? one.state === "paused" && one.reason === "it is paused" ? action("Resume", `Resume ${one.campaign}`, () => setPaused(one, false)) : action("Pause", `Pause ${one.campaign}`, () => setPaused(one, true))
-        : ""),
-    },
+    { name: "", value: switches },
   ]
   return [
     create("p", { className: "buttons" }, create("a", { href: "/reports#by=ad&preset=yesterday", textContent: "Yesterday by ad" }), create("a", { href: "/explain", textContent: "Why is an ad not shown?" })),
@@ -157,6 +169,151 @@ async function audit() {
   return [form, place, more]
 }
 
+// Corrections, previews and imports
+
+/** Returns a form whose fields are `[name, label, properties]`, and the place of its result. `perform` gets the values that are not empty. */
+function asking(label, fields, submit, perform, needs = "read") {
+  const place = create("div")
+  const inputs = fields.map(([name, text, properties = {}]) => {
+    const input = create("input", { name, autocomplete: "off", ...properties })
+    return properties.type === "checkbox" ? create("label", { className: "check" }, input, ` ${text}`) : create("label", {}, `${text} `, input)
+  })
+  const form = create("form", { ariaLabel: label }, ...inputs, create("button", { textContent: submit }))
+  form.dataset.needs = needs
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault()
+    status.textContent = "Loading …"
+    try {
+      const values = Object.fromEntries([...new FormData(form)].filter(([, value]) => value !== ""))
+      // A time of the operator's zone.
+      for (const input of form.querySelectorAll("[type=datetime-local]")) if (input.value) values[input.name] = new Date(input.value).toISOString()
+      place.replaceChildren(...(await perform(values)))
+      status.textContent = ""
+    } catch (error) {
+      place.replaceChildren()
+      status.textContent = error.message
+    }
+  })
+  return [form, place]
+}
+
+const post = (path, value) => send(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) })
+
+const some = (count, one, more) => `${number(count)} ${count === 1 ? one : more}`
+
+function corrections() {
+  const groups = (answer) => table("Events", [
+    { name: "Campaign", value: ({ campaign }) => (campaign ? itemLink(`campaign:${campaign}`, campaign) : "house ads") }, { name: "Kind", value: ({ kind }) => kind },
+    { name: "Events", isNumber: true, value: ({ events }) => number(events) },
+  ], answer.groups)
+  const moment = { type: "datetime-local", required: true }
+  const fields = [["from", "From", moment], ["until", "Until", moment], ["campaign", "Campaign"], ["kind", "Kind", { placeholder: "click" }], ["address", "Address"], ["userAgent", "Agent has"]]
+  return [
+    create("p", { className: "quiet", textContent: "Takes counted events of ads back: they leave all counts and the delivery of their campaigns, which owe them again. Reports show them as voided. Times are in your zone." }),
+    ...asking("Events to void", fields, "Count them", async (values) => {
+      const found = await (await post("/admin/events/void", { ...values, dryRun: true })).json()
+      const button = create("button", { type: "button", textContent: `Void ${some(found.events, "event", "events")} …`, hidden: found.events === 0 })
+      button.addEventListener("click", async () => {
+        if (!confirm(`Void ${some(found.events, "event", "events")}? This cannot be undone.`)) return
+        button.disabled = true
+        try {
+          const done = await (await post("/admin/events/void", values)).json()
+          button.hidden = true
+          status.textContent = `${some(done.events, "event is", "events are")} voided.`
+        } catch (error) {
+          button.disabled = false
+          status.textContent = error.message
+        }
+      })
+      return [groups(found), create("p", {}, button)]
+    }, "publish"),
+  ]
+}
+
+function preview() {
+  const fields = [
+    ["feed", "Feed", { value: "main", required: true }], ["at", "At", { type: "datetime-local" }], ["viewer", "Viewer", { placeholder: "none", maxLength: 256 }],
+    ["drafts", "With drafts", { type: "checkbox", value: "true" }],
+  ]
+  const textsOf = ({ bindings }) => Object.values(bindings ?? {}).filter(({ type }) => type === "text").map(({ text }) => text).join(" · ")
+  return [
+    create("p", { className: "quiet", textContent: "The page that the feed has at a moment, for a viewer or without one. It counts nothing. Times are in your zone; without one it is now." }),
+    ...asking("Preview", fields, "Show", async ({ feed, ...values }) => {
+      const answer = await json(`/admin/preview/feeds/${encodeURIComponent(feed)}?${new URLSearchParams({ ...values, limit: 50 })}`)
+      return [table("Page", [
+        { name: "Cell", value: ({ id }) => itemLink(id.split("#")[0], id) }, { name: "Shows", isWide: true, value: textsOf }, { name: "As", value: ({ identifier }) => identifier },
+      ], answer.cells)]
+    }),
+  ]
+}
+
+/** Returns the first objects of a JSON array, or of lines. */
+function firstObjects(text, count) {
+  const found = []
+  let [depth, start, isText] = [0, 0, false]
+  for (let at = 0; at < text.length && found.length < count; at++) {
+    const character = text[at]
+    if (isText) {
+      if (character === "\\") at++
+      else if (character === '"') isText = false
+    } else if (character === '"') isText = true
+    else if (character === "{" && depth++ === 0) start = at
+    else if (character === "}" && --depth === 0) {
+      try {
+        found.push(JSON.parse(text.slice(start, at + 1)))
+      } catch { /* The faults name it. */ }
+    }
+  }
+  return found
+}
+
+/** Returns the beginning of a file, which may be compressed. */
+async function beginning(file) {
+  const isCompressed = new Uint8Array(await file.slice(0, 2).arrayBuffer())[0] === 0x1f
+  const reader = (isCompressed ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream()).pipeThrough(new TextDecoderStream()).getReader()
+  let text = ""
+  while (text.length < 262_144) {
+    const { done, value } = await reader.read()
+    if (done) break
+    text += value
+  }
+  reader.cancel()
+  return text
+}
+
+function imports() {
+  const fields = [["file", "File", { type: "file", required: true, accept: ".json,.ndjson,.jsonl,.gz" }]]
+  return [
+    create("p", { className: "quiet", textContent: "Items as a JSON array or as lines (NDJSON), also compressed by gzip. The check writes nothing." }),
+    ...asking("Import", fields, "Check", async ({ file }) => {
+      const text = await beginning(file)
+      const headers = { "Content-Type": text.trimStart().startsWith("[") ? "application/json" : "application/x-ndjson" }
+      const read = async (query) => (await send(`/admin/items?${query}`, { method: "POST", headers, body: file })).json()
+      const found = await read("onError=skip&dryRun=true")
+      const faults = table("Faults", [
+        { name: "Line", isNumber: true, value: ({ line }) => number(line) }, { name: "Item", value: ({ id }) => id ?? "–" }, { name: "Field", value: ({ field }) => field ?? "–" },
+        { name: "Fault", isWide: true, value: ({ reason, kept }) => (kept ? `${reason}; the item is imported without it` : reason) },
+      ], found.bad)
+      const first = firstObjects(text, 20)
+      const shown = table("First items", [
+        { name: "Kind", value: ({ kind }) => kind ?? "–" }, { name: "Id", value: ({ id }) => String(id ?? "–") },
+        { name: "Content", isWide: true, value: ({ kind, id, ...rest }) => JSON.stringify(rest).slice(0, 400) },
+      ], first)
+      const count = found.added + found.replaced
+      const write = action(`Import ${some(count, "item", "items")}`, `Import ${file.name}`, async () => {
+        const done = await read("onError=skip")
+        place.replaceChildren()
+        status.textContent = `${some(done.added, "item is", "items are")} added, ${number(done.replaced)} replaced and ${number(done.skipped)} skipped.`
+      })
+      const place = create("div", {},
+        create("p", { textContent: `${some(found.added, "item is", "items are")} new, ${some(found.replaced, "replaces a stored one", "replace stored ones")}, ${some(found.skipped, "is", "are")} skipped, and ${some(found.withheld, "is", "are")} taken down.` }),
+        create("p", {}, write), create("h2", { textContent: "Faults" }), faults, create("h2", { textContent: "The first items" }), shown)
+      write.hidden = count === 0
+      return [place]
+    }, "edit"),
+  ]
+}
+
 // Viewers
 
 function viewers() {
@@ -194,7 +351,10 @@ async function system() {
   ]
 }
 
-const pages = { "/ads": ["Ads", ads], "/sources": ["Sources", sources], "/audit": ["Audit", audit], "/viewers": ["Viewers", viewers], "/system": ["System", system] }
+const pages = {
+  "/corrections": ["Corrections", corrections], "/preview": ["Preview", preview], "/imports": ["Imports", imports],
+  "/ads": ["Ads", ads], "/sources": ["Sources", sources], "/audit": ["Audit", audit], "/viewers": ["Viewers", viewers], "/system": ["System", system],
+}
 const [title, make] = pages[location.pathname] ?? ["Console", () => []]
 
 async function show() {

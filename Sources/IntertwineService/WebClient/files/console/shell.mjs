@@ -2,8 +2,8 @@
 import { applyRole } from "/reports/admin-api.mjs"
 
 const pages = [
-  ["/", "Items"], ["/ads", "Ads"], ["/explain", "Why"], ["/reports", "Reports"], ["/sources", "Sources"], ["/takedowns", "Takedowns"],
-  ["/audit", "Audit"], ["/viewers", "Viewers"], ["/system", "System"],
+  ["/", "Items"], ["/ads", "Ads"], ["/explain", "Why"], ["/reports", "Reports"], ["/corrections", "Corrections"], ["/preview", "Preview"],
+  ["/imports", "Imports"], ["/sources", "Sources"], ["/takedowns", "Takedowns"], ["/audit", "Audit"], ["/viewers", "Viewers"], ["/system", "System"],
 ]
 
 export function create(tag, properties = {}, ...children) {
@@ -35,8 +35,12 @@ export function state(text, tone = "") {
 const mark = `<svg viewBox="0 0 32 32" aria-hidden="true"><path d="M8 8c8 0 8 16 16 16"/><path class="over" d="M8 24c8 0 8-16 16-16"/>
   <circle cx="8" cy="8" r="3"/><circle cx="24" cy="8" r="3"/><circle cx="8" cy="24" r="3"/><circle cx="24" cy="24" r="3"/></svg>`
 
+// The form of the operator's token follows the heading of the page.
+const token = create("input", { id: "token", type: "password", autocomplete: "current-password", pattern: "[!-~]+", title: "Printable ASCII characters", required: true })
+const access = create("form", { id: "access", hidden: true }, create("label", {}, "Admin token ", token), create("button", { textContent: "Use it" }))
+document.querySelector("main > :first-child").after(access)
+
 if (window === window.top) {
-  document.documentElement.lang ||= "en"
   document.body.classList.add("console")
   const here = location.pathname === "/items" ? "/" : location.pathname
   const brand = create("a", { className: "brand", href: "/" })

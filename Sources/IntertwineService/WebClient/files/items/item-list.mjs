@@ -13,17 +13,17 @@ let next = null
 let request = 0
 const picked = new Map()
 
-/** Asks a question, and returns the reason that the operator gives, or null if the operator cancels. */
-export function ask(title, text, yes, hasReason) {
+/** Asks a question with fields, `[name, label, properties]`, and returns the texts of the fields, or null if the operator cancels. */
+function ask(title, text, yes, fields) {
   const dialog = find("ask")
   find("ask-title").textContent = title
   find("ask-text").textContent = text
   find("ask-yes").textContent = yes
-  find("ask-reason").hidden = !hasReason
-  find("reason").value = ""
+  const inputs = fields.map(([id, , properties]) => create("input", { id, autocomplete: "off", ...properties }))
+  find("ask-fields").replaceChildren(...inputs.map((input, index) => create("label", {}, `${fields[index][1]} `, input)))
   dialog.returnValue = ""
   dialog.showModal()
-  return new Promise((done) => dialog.addEventListener("close", () => done(dialog.returnValue === "yes" ? find("reason").value.trim() : null), { once: true }))
+  return new Promise((done) => dialog.addEventListener("close", () => done(dialog.returnValue === "yes" ? inputs.map(({ value }) => value.trim()) : null), { once: true }))
 }
 
 /** Returns a URL of this page for the picture at a URL, as the service fetches it. */
@@ -218,6 +218,23 @@ function remove(item) {
   return send(pathOf(item), { method: "DELETE", headers: item.entityTag ? { "If-Match": item.entityTag } : {} })
 }
 
+/** Sets when items become public and when they expire, all in one transaction. */
+async function schedule(items, what) {
+  const moment = { type: "datetime-local" }
+  const answer = await ask(`Schedule ${what}?`, "The times are in your zone. Without a time, the items are public at once, and do not expire.", "Schedule",
+    [["publish-at", "Public from", moment], ["expire-at", "Until", moment]])
+  if (answer === null) return
+  const [publishAt, expireAt] = answer.map((text) => (text ? new Date(text).toISOString() : null))
+  try {
+    const body = JSON.stringify(items.map(({ kind, id }) => ({ kind, id, publishAt, expireAt })))
+    await send("/admin/items", { method: "PATCH", headers: { "Content-Type": "application/json" }, body })
+    await load()
+    found.textContent = `${what} ${items.length === 1 ? "is" : "are"} scheduled.`
+  } catch (error) {
+    found.textContent = error.message
+  }
+}
+
 async function perform(action) {
   const items = [...picked.values()]
   const wanted = items.filter((item) => (item.state === "taken-down") === (action === "release"))
@@ -226,11 +243,14 @@ async function perform(action) {
     found.textContent = action === "release" ? "None of the selected items is taken down." : "All selected items are taken down already."
     return
   }
+  if (action === "schedule") return schedule(wanted, what)
   let reason = ""
   if (action !== "release") {
     const text = "Imports and sources omit what is taken down until it is released. Its document is kept. Other items that show the same pictures lose them."
-    reason = await ask(`${action === "delete" ? "Delete" : "Take down"} ${what}?`, text, action === "delete" ? "Delete" : "Take down", action === "take-down")
-    if (reason === null) return
+    const yes = action === "delete" ? "Delete" : "Take down"
+    const answer = await ask(`${yes} ${what}?`, text, yes, action === "delete" ? [] : [["reason", "Reason", { maxLength: 256 }]])
+    if (answer === null) return
+    reason = answer[0]
   }
   const errors = []
   for (const item of wanted) {

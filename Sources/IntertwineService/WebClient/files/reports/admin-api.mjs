@@ -1,4 +1,4 @@
-// Requests to the admin API with the operator's token. A page that uses them has the form `access` with the input `token`.
+// Requests to the admin API with the operator's token, which the form `access` of the page asks for.
 
 const find = (id) => document.getElementById(id)
 
@@ -13,6 +13,9 @@ const storage = {
   },
 }
 
+/** The token that the service has refused last. Other requests may be permitted with it, so that they do not hide the form. */
+let refused = null
+
 /**
  * Sends a request, and returns its response if the status is 2xx. A redirect and a web page are those of a proxy that requires a sign-in.
  *
@@ -21,7 +24,10 @@ const storage = {
 export async function send(path, options = {}) {
   const authorization = storage.token ? { Authorization: `Bearer ${storage.token}` } : {}
   const response = await fetch(path, { cache: "no-store", redirect: "manual", ...options, headers: { ...authorization, ...options.headers } })
-  find("access").hidden = ![401, 403, 429].includes(response.status)
+  const token = authorization.Authorization ?? ""
+  if (response.status === 401) refused = token
+  if ([401, 403, 429].includes(response.status)) find("access").hidden = false
+  else if (token !== refused) find("access").hidden = true
   const isOfProxy = response.type === "opaqueredirect" || /\bhtml\b/i.test(response.headers.get("content-type") ?? "")
   if (response.ok && !isOfProxy) return response
   if (isOfProxy) throw Object.assign(new Error("Reload the page to sign in."), { status: response.status, problem: {} })

@@ -124,7 +124,8 @@ async function pace(id) {
   }
   const goalText = goal.total ? ` Its goal is ${goal.total}, without a time by which that is due.` : " It has no goal."
   const blocked = campaign.state === "blocked" ? ` It is blocked: ${campaign.reason}.` : ""
-  const text = (series.length > 1 ? "" : campaign.campaign ? goalText : " There is no such campaign now.") + blocked
+  const set = campaign.override ? ` An operator has set it ${campaign.override}, in place of its file.` : ""
+  const text = (series.length > 1 ? "" : campaign.campaign ? goalText : " There is no such campaign now.") + blocked + set
   return [lines(names, series, `${unit} of the campaign ${id} against its pace`), series, report, `${sum} ${unit} so far.${text}`]
 }
 
