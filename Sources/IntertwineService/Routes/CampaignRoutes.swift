@@ -25,7 +25,7 @@ struct CampaignRoutes: Sendable {
                     """),
                 "reason": "The reason for the state, in words.",
                 "origin": .init(.words(["file", "store"])),
-                "override": .init(.words(Campaign.Override.self), "The state that an operator has set in place of `paused` of the file."),
+                "override": .init(.words(Campaign.Override.self), "The value that an operator has set in place of `paused` of the file."),
                 "delivered": "The total delivery in the goal's unit, or in impressions without a goal.",
                 "surplus": "The events after a goal or a cap was reached. They are not delivered.",
                 "offers": "The ad slots that were given to the campaign; absent without a goal.",
