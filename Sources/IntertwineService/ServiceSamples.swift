@@ -10,6 +10,8 @@ struct ServiceSamples: Sendable {
     let ledger: any PersistentLedger
     let polling: SourcePoller
     let trackers: TrackerMetrics
+    let campaigns: CampaignMetrics
+    let delivery: AdServer
     let imageManager: ImageNetworkManager
     let accessLog: AccessLog
     let sink: LogSink
@@ -23,7 +25,7 @@ struct ServiceSamples: Sendable {
 
     func read() async -> [MetricSample] {
         ProcessSamples.read() + [Self.build] + pages + cells + received + reads + checks + commits + connections + keys
-            + tracked + logs + verified + limited
+            + campaigns.samples(delivery.progress(now: clock()), now: clock()) + tracked + logs + verified + limited
             + SourceSamples.read(polling, now: clock()) + Self.images(await imageManager.metrics())
     }
 

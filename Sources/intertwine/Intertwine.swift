@@ -24,7 +24,7 @@ struct Intertwine: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, HealthCommand.self,
             ImportCommand.self, SyncCommand.self, TakedownCommand.self, ReportCommand.self, TrackerCallsCommand.self,
-            ExportCommand.self, ForecastCommand.self,
+            ExportCommand.self, ForecastCommand.self, VoidCommand.self,
             BackupCommand.self, VerifyCommand.self, RestoreCommand.self,
             RotateKeyCommand.self, CopyStoreCommand.self,
             ImageURLCommand.self, SchemaCommand.self, CheckConfigCommand.self,

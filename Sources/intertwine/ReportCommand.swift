@@ -25,6 +25,9 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: "Second grouping.")
     var thenBy: LedgerReport.Grouping?
 
+    @Option(help: "Time zone of the days: utc or, by campaign and then by day, that of each campaign.")
+    var zone = LedgerReport.Query.Zone.utc
+
     @Option(help: "Output format.")
     var format = ReportFormat.table
 
@@ -35,12 +38,18 @@ struct ReportCommand: AsyncParsableCommand {
         guard first.number <= last.number else { throw ValidationError("--from is later than --to") }
         let ledger = try configuration.existingLedger()
         let prefixes = try configuration.advertisementPrefixes()
-        let question = LedgerReport.Query(
+        var question = LedgerReport.Query(
             days: Int(first.number)...Int(last.number), by: by, and: thenBy, prefixes: prefixes)
+        question.zone = zone
         if let fault = question.error { throw ValidationError(fault) }
         var report: LedgerReport
         do {
-            report = try await ledger?.report(question) ?? LedgerReport(rows: [])
+            report = LedgerReport(rows: [])
+            if let ledger {
+                report =
+                    try await zone == .campaign
+                    ? configuration.campaignReport(byOwnDays: question.days, ledger) : ledger.report(question)
+            }
             if question.includesPrice, let ledger {
                 let figures = try await configuration.campaignFigures(ledger, now: WallClock.now())
                 report.add(figures)
@@ -65,6 +74,7 @@ struct ReportCommand: AsyncParsableCommand {
 }
 
 extension LedgerReport.Grouping: ExpressibleByArgument {}
+extension LedgerReport.Query.Zone: ExpressibleByArgument {}
 
 enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
     case table, json, csv

@@ -59,6 +59,38 @@ struct CampaignGoalTests {
         }
     }
 
+    @Test("A report by campaign and day has the days of each campaign's zone")
+    func ownDays() async throws {
+        try await offPool {
+            // It is never the same day in both zones.
+            let zones = ["east": (ad: 1, zone: "+14:00", hours: 14), "west": (2, "-12:00", -12)]
+            let campaigns = zones.map { id, one in
+                #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":[\#(one.ad)],"zone":"\#(one.zone)"}"# + "\n"
+            }
+            let service = try RunningService(
+                items: Items.users(3) + Items.advertisements(2) + campaigns.joined(), settings: [RunningService.tokenSetting])
+            for ad in 1...2 {
+                let cell = try JSON(try service.get("/cells/ad:\(ad)", fields: Self.fields("ann")).text)
+                let body = try #require(cell["actions"]?["impression"]?["body"]?.value)
+                let event = String(decoding: try JSONSerialization.data(withJSONObject: body), as: UTF8.self)
+                #expect(try service.ask("POST", "/events", fields: Self.fields("ann"), body: event).text.contains(#""counted""#))
+            }
+            let now = Date()
+            func day(_ hours: Int) -> String { String(now.addingTimeInterval(Double(hours) * 3_600).formatted(.iso8601).prefix(10)) }
+            let span = "from=\(day(-48))&to=\(day(48))&by=campaign"
+            let report = try JSON(try service.admin("GET", "/admin/reports?\(span)&thenBy=day&zone=campaign").text)
+            let days = (report["rows"]?.list ?? []).map {
+                [$0["campaign"]?.text, $0["day"]?.text, $0["impressions"]?.number.map(String.init)]
+            }
+            #expect(days == [["east", day(14), "1"], ["west", day(-12), "1"]])
+            #expect(try service.admin("GET", "/admin/reports?\(span)&thenBy=hour&zone=campaign").status == 400)
+            let options = ["--config", service.configurationFile, "--database", service.database, "--format", "csv", "--zone", "campaign"]
+            let command = try Command.run(
+                ["report", "--by", "campaign", "--then-by", "day", "--from", day(-48), "--to", day(48)] + options)
+            #expect(command.lines.dropFirst().map { $0.prefix(18) } == ["east,\(day(14)),1,", "west,\(day(-12)),1,"])
+        }
+    }
+
     @Test("Clicks after a reached click goal are surplus, and their links still redirect")
     func clicks() async throws {
         try await offPool {
@@ -96,7 +128,18 @@ struct CampaignGoalTests {
         }
         #expect(try void(isDryRun: true) == 2)
         #expect(try campaign(service).delivered == 2)
-        #expect(try void(isDryRun: false) == 2)
+        func command(_ more: String...) throws -> [String] {
+            let options = [
+                "--config", service.configurationFile, "--database", service.database, "--set", "server.data-folder=\(service.folder)",
+            ]
+            return try Command.run(["void"] + options + ["--from", time(now - 7_200), "--until", time(now + 7_200)] + more).lines
+        }
+        #expect(try command("--kind", "click", "--dry-run") == ["spring\tclick\t2", "2 events would be voided"])
+        #expect(try command("--campaign", "winter") == ["0 events voided"] && command("--address", "192.0.2.7") == ["0 events voided"])
+        #expect(try Command.run(["void", "--from", time(now), "--until", time(now)]).code == 64)
+        #expect(try Command.run(["void", "--from", "2020-01-01T00:00:00Z", "--until", time(now)]).code == 64)
+        #expect(try command("--kind", "click", "--campaign", "spring") == ["spring\tclick\t2", "2 events voided"])
+        #expect(try service.audited().contains { $0["method"]?.text == "void" })
         #expect(try void(isDryRun: false) == 0)
         for grouping in ["campaign", "ad", "day", "hour", "advertiser", "position"] {
             let row = try JSON(try service.admin("GET", "/admin/reports?by=\(grouping)").text)["rows"]?[0]

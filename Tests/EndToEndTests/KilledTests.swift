@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -42,6 +43,54 @@ struct KilledTests {
             #expect(promised.count >= 20 * 128)
             // A row and its count are on disk together, or neither is.
             #expect(try Self.clicks(in: service) == rows.count { $0.kind == "click" })
+        }
+    }
+
+    @Test("Repeated kill -9 under load counts a goal exactly, and all outputs agree")
+    func goal() async throws {
+        try await offPool {
+            let campaign =
+                #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":[1],"goal":{"unit":"clicks","total":60},"pacing":"asap"}"#
+            let settings = [RunningService.tokenSetting, "events.click-rate=1000000", "limits.writes-per-address=1000000"]
+            let service = try RunningService(items: Items.users(4) + Items.advertisements(1) + campaign + "\n", settings: settings)
+            @Sendable func click(_ viewer: String, _ port: UInt16) throws {
+                let (client, fields) = (try RawClient(port: port), ["User-Agent: tests", "X-Viewer-ID: \(viewer)"])
+                let page = try JSON(try RunningService.ask(client, "GET", "/feed?limit=4", fields: fields).text)
+                let ad = page["cells"]?.list.first { $0["id"]?.text == "ad:1" }
+                guard let link = ad?["actions"]?["selection"]?["href"]?.text else { return }
+                _ = try RunningService.ask(client, "GET", link, fields: fields)
+            }
+            for round in 0..<TestSize.full(12, small: 4) {
+                let isOver = Atomic(false)
+                let group = DispatchGroup()
+                for client in 0..<8 {
+                    DispatchQueue(label: "client \(client)").async(group: group) { [port = service.port] in
+                        var number = 0
+                        while !isOver.load(ordering: .relaxed) {
+                            number += 1
+                            // A killed service answers nothing.
+                            do { try click("v\(round)-\(client)-\(number)", port) } catch { break }
+                        }
+                    }
+                }
+                Thread.sleep(forTimeInterval: 0.1)
+                try service.killAndRestart()
+                isOver.store(true, ordering: .relaxed)
+                group.wait()
+            }
+            func progress() throws -> JSON? { try JSON(try service.admin("GET", "/admin/campaigns").text)["campaigns"]?[0] }
+            var number = 0
+            try poll {
+                number += 1
+                try click("w\(number)", service.port)
+                return try progress()?["state"]?.text == "reached"
+            }
+            #expect(try progress()?["delivered"]?.number == 60)
+            #expect(try service.events().count { $0["campaign"]?.text == "spring" && $0["verdict"]?.text == "counted" } == 60)
+            for grouping in ["campaign", "day", "ad"] {
+                let rows = try JSON(try service.admin("GET", "/admin/reports?by=\(grouping)").text)["rows"]?.list ?? []
+                #expect(rows.reduce(0) { $0 + ($1["clicks"]?.number ?? 0) } == 60, "\(grouping)")
+            }
         }
     }
 

@@ -93,7 +93,10 @@ struct MissingPartTests {
             let folder = try Folder()
             try folder.serve().stop()
             try folder.remove(part)
-            for command in [["report"], ["export", "events"], ["tracker-calls"]] {
+            for command in [
+                ["report"], ["export", "events"], ["tracker-calls"],
+                ["void", "--from", "2026-11-21T00:00:00Z", "--until", "2026-11-22T00:00:00Z"],
+            ] {
                 let options = ["--config", "\(folder.path)/empty.yaml", "--database", "\(folder.path)/intertwine.sqlite"]
                 let result = try Command.run(command + options)
                 #expect(result.code == 1 && result.lines.contains { $0.contains("\(part) is missing") }, "\(command) \(result.lines)")

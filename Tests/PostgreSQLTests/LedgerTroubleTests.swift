@@ -83,6 +83,54 @@ struct LedgerTroubleTests {
         try await check(clickers, ledger, database)
     }
 
+    @Test("Three replicas whose sessions end at any moment, also during a commit, count a goal exactly")
+    func goals() async throws {
+        let database = try PostgresServer.shared().makeDatabase()
+        let ledgers = try (0..<3).map { _ in try PostgresLedger(PostgresAddress(database.uri), timeout: 30) }
+        for goal in TestSize.full([1, 2, 3, 10, 50], small: [3, 50]) {
+            let terms = LedgerEvent.Terms(campaign: "c\(goal)", total: Int64(goal))
+            let now = SQLiteLedger.systemTime()
+            async let ended: Void = Self.endSessions(10, database)
+            let verdicts = try await withThrowingTaskGroup(of: [Verdict].self) { group in
+                for client in 0..<48 {
+                    group.addTask {
+                        var verdicts: [Verdict] = []
+                        for number in 0..<4 {
+                            var click = LedgerEvent(
+                                at: now, kind: .click, cell: "ad:1", viewer: "v\(client)",
+                                deduplication: .init(key: "\(goal) \(client) \(number)", window: 86_400_000),
+                                showing: ImpressionContext(campaign: terms.campaign, feed: "main"))
+                            click.terms = terms
+                            verdicts += try await ledgers[client % 3].commit(LedgerEntry(events: [click])).verdicts
+                        }
+                        return verdicts
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            try await ended
+            func rows(_ verdicts: String) throws -> String {
+                try database.psql("SELECT count(*) FROM event WHERE campaign = '\(terms.campaign)' AND verdict IN (\(verdicts))")
+            }
+            // A click whose commit was done, and whose answer was lost, is repeated as a duplicate.
+            #expect(verdicts.count == 192 && verdicts.count { $0 == .counted } <= goal)
+            #expect(try rows("'counted'") == "\(goal)" && rows("'counted', 'surplus'") == "192")
+            let delivered = "SELECT sum(count) FROM delivery WHERE campaign = '\(terms.campaign)' AND kind = 'click' AND span = -1"
+            #expect(try database.psql(delivered) == "\(goal)")
+        }
+    }
+
+    private static func endSessions(_ count: Int, _ database: PostgresServer.Database) async throws {
+        for _ in 0..<count {
+            try database.psql(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND application_name = 'intertwine ledger'
+                """)
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
     @Test("After a crash under load the server has all acknowledged events once; meanwhile it is reported as unavailable")
     func restartedServer() async throws {
         let server = try PostgresServer()

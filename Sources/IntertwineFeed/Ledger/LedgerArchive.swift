@@ -11,6 +11,9 @@ package struct RecordedEvent: Sendable, Hashable {
 package protocol LedgerArchive: Sendable {
     func report(_ question: LedgerReport.Query) async throws -> LedgerReport
 
+    /// The counts of a campaign by quarters of an hour since 1970-01-01 UTC.
+    func deliveries(of campaign: String, in spans: Range<Int64>) async throws -> [(span: Int64, kind: LedgerEvent.Kind, count: Int)]
+
     /// If it is never called, the next report waits for it.
     func gatherTotals() async throws
 
@@ -46,6 +49,9 @@ package struct EventSelection: Sendable, Hashable {
     package init(time: Range<Int64>) {
         self.time = time
     }
+
+    /// The reason why a correction of this time is refused; nil if it is not.
+    package var fault: String? { time.upperBound - time.lowerBound > 366 * 86_400_000 ? "at most 366 days after from" : nil }
 
     package func contains(_ event: LedgerEvent) -> Bool {
         func isAny(_ stated: [String]?, _ text: String?) -> Bool {

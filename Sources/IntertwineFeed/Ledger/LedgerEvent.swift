@@ -30,6 +30,8 @@ public struct LedgerEvent: Sendable, Hashable {
             Kind(rawValue: $0)
         }
 
+        package var isOfAds: Bool { self == .impression || self == .click || isPlayback }
+
         package var isPlayback: Bool { Self.playbackNames.contains(rawValue) }
         private static let playbackNames = Set(playback.map(\.rawValue))
 

@@ -24,6 +24,10 @@ package struct LedgerReport: Sendable, Hashable {
         package var by: Grouping
         package var and: Grouping?
         package var prefixes: [String]
+        /// The zone of the days. Only a report by campaign and day has other days than UTC.
+        package var zone = Zone.utc
+
+        package enum Zone: String, Sendable, Hashable, CaseIterable { case utc, campaign }
 
         package init(days: ClosedRange<Int>, by: Grouping, and: Grouping? = nil, prefixes: [String] = ["ad"]) {
             self.days = days
@@ -42,6 +46,9 @@ package struct LedgerReport: Sendable, Hashable {
         package var error: String? {
             if and == .choice || by == .choice && and.map({ $0 != .day }) ?? false {
                 return "A report by choice has day as its second grouping, or none."
+            }
+            if zone == .campaign, groupings != [.campaign, .day] {
+                return "The days of campaigns are for a report by campaign, with day as its second grouping."
             }
             if and == by { return "A report needs two different groupings, or one." }
             if and != nil, groupings.contains(where: \.isOfVerdicts) { return "A report by verdict or reason has no second grouping." }

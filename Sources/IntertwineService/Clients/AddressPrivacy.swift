@@ -36,6 +36,13 @@ final class AddressPrivacy: Sendable {
         }
     }
 
+    /// The forms on all days of a period; of what is no address, the text itself.
+    func storedForms(of address: String, in time: Range<Int64>) -> [String] {
+        guard Self.bytes(of: address) != nil else { return [address] }
+        let days = stride(from: time.lowerBound, to: time.upperBound + Self.day - 1, by: Int(Self.day))
+        return Set(days.compactMap { storedForm(of: address, now: $0) }).sorted()
+    }
+
     func anonymized(of address: String, now: Int64) -> AnonymizedAddress? {
         let day = now / Self.day
         if let trace = known.withLock({ $0.day == day ? $0.traces[address] : nil }) { return trace }

@@ -117,7 +117,10 @@ extension ServiceBuilder {
         let performer = ActionPerformer(
             store: store, ledger: ledger, factories: feeds.factories, registry: stores.declared.registry, links: feeds.links,
             tokens: feeds.tokens, undoWindow: configuration.actions.undoWindow.milliseconds,
-            eventsDidCommit: parts.delivery.eventsDidCommit, campaigns: feeds.campaigns, elsewhere: feeds.elsewhere)
+            eventsDidCommit: { [delivery = parts.delivery, metrics = parts.campaignMetrics] events, verdicts in
+                delivery.eventsDidCommit(events, verdicts)
+                metrics.count(events, verdicts)
+            }, campaigns: feeds.campaigns, elsewhere: feeds.elsewhere)
         let format = PageFormat(
             viewerFields: configuration.viewers.varyingFields, languages: languages, maxAge: configuration.feed.maxAge.milliseconds / 1_000,
             schedules: parts.schedules)

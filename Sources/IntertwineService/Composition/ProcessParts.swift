@@ -16,6 +16,7 @@ struct ProcessParts: Sendable {
         address: PlaygroundRoutes.requestsPerMinute, viewer: PlaygroundRoutes.requestsPerMinute)
     let refusals: WriteRefusals
     let delivery: AdServer
+    let campaignMetrics = CampaignMetrics()
     let subscribers: LiveFeeds
     let clients: ClientRegistry
     let forwardingWarning: ForwardingWarning

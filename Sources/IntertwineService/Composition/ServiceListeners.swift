@@ -29,7 +29,8 @@ extension ServiceBuilder {
             anonymize: { live.current.privacy.storedForm(of: $0, now: $1) })
         let samples = ServiceSamples(
             live: live, cellCounters: parts.cellCounters, store: stores.store, ledger: stores.ledger, polling: parts.polling,
-            trackers: trackers.metrics, imageManager: parts.images.manager, accessLog: accessLog, sink: telemetry.sink,
+            trackers: trackers.metrics, campaigns: parts.campaignMetrics, delivery: parts.delivery, imageManager: parts.images.manager,
+            accessLog: accessLog, sink: telemetry.sink,
             listeners: parts.subscribers, servedFiles: stores.servedFiles, tokens: parts.tokenServices, rateLimits: parts.rateLimits,
             clock: stores.clock,
             keyCreation: stores.ring.creation)
@@ -91,6 +92,7 @@ extension ServiceBuilder {
                 store: stores.store, location: stores.location, kinds: stores.declared.kinds, described: extensions.kinds,
                 settings: configuration.admin, archive: stores.ledger, state: parts.state, prefixes: stores.declared.advertisementPrefixes,
                 reportQuery: { try await live.current.campaigns.figures(in: stores.store, stores.ledger, now: stores.clock()) },
+                ownDays: { try await live.current.campaigns.report(byOwnDays: $0, of: stores.ledger, in: stores.store) },
                 images: parts.images.manager, links: parts.images.links, polling: parts.polling,
                 owners: { IdempotencyKeys.owners(of: $0, stores.ring.keys) },
                 onErasure: { parts.subscribers.viewerDidChange($0) }, addresses: { live.current.privacy }

@@ -230,15 +230,25 @@ extension ServiceConfiguration {
     }
 
     package func campaignFigures(_ ledger: any CampaignLedger, now: Int64) async throws -> [String: CampaignStatistics] {
+        guard let (campaigns, items) = try storedCampaigns() else { return [:] }
+        return try await campaigns.figures(in: items, ledger, now: now)
+    }
+
+    package func campaignReport(byOwnDays days: ClosedRange<Int>, _ ledger: any LedgerArchive) async throws -> LedgerReport {
+        guard let (campaigns, items) = try storedCampaigns() else { return LedgerReport(rows: []) }
+        return try await campaigns.report(byOwnDays: days, of: ledger, in: items)
+    }
+
+    private func storedCampaigns() throws -> (Campaigns, any ItemStore)? {
         let items = try store.items()
-        guard items.isThere else { return [:] }
+        guard items.isThere else { return nil }
         let kinds = try kindsFile(ServiceExtensions())
         let factories = try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds)
         let campaigns = Campaigns(
             try declaredCampaigns(), factories: factories,
             delivery: AdServer(ledger: nil),
             inventory: campaignInventory(kinds.feeds))
-        return try await campaigns.figures(in: try items.open(reading: ReadLimits()), ledger, now: now)
+        return (campaigns, try items.open(reading: ReadLimits()))
     }
 
     /// Returns the kind of the store's campaigns, whose ids must differ from those of the file.

@@ -24,6 +24,12 @@ extension ServiceConfiguration {
         return try SQLiteLedger.isUpToDate(store.ledgerDatabase)
     }
 
+    package func storedForms(of address: String, in time: Range<Int64>) throws -> [String] {
+        // Only hashes need the keys of the service.
+        let keys = events.address == .hashed ? try keyRing().keys : SigningKeys(current: .random())
+        return AddressPrivacy(mode: events.address, keys: keys).storedForms(of: address, in: time)
+    }
+
     package func existingLedger() throws(StoreError) -> (any PersistentLedger)? {
         if try store.sharedDatabase() != nil { return try openLedger(now: nil) }
         let files = FileManager.default

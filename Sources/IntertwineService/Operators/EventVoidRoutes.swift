@@ -5,7 +5,6 @@ internal import IntertwinePrimitives
 
 /// The route `POST /admin/events/void`: takes counted events of ads back.
 struct EventVoidRoutes: Sendable {
-    private static let longest: Int64 = 366 * 86_400_000
     private static let members = ["from", "until", "kind", "campaign", "address", "userAgent", "dryRun"]
 
     let archive: any LedgerArchive
@@ -92,21 +91,18 @@ struct EventVoidRoutes: Sendable {
         }
         let (from, until) = (try moment("from", fields), try moment("until", fields))
         guard from < until else { throw Self.invalid("until", .conflict, "must be later than from") }
-        guard until - from <= Self.longest else { throw Self.invalid("until", .outOfRange, "at most 366 days after from") }
         var selection = EventSelection(time: from..<until)
+        if let fault = selection.fault { throw Self.invalid("until", .outOfRange, fault) }
         selection.campaign = try text("campaign", fields)
         selection.userAgent = try text("userAgent", fields)
         if let kind = try text("kind", fields) {
             selection.kind = LedgerEvent.Kind(rawValue: kind)
-            guard let kind = selection.kind, kind == .impression || kind == .click || kind.isPlayback else {
+            guard selection.kind?.isOfAds ?? false else {
                 throw Self.invalid("kind", .unknown, "must be impression, click or a kind of playback")
             }
         }
         if let address = try text("address", fields) {
-            let days = stride(from: from, to: until + 86_399_999, by: 86_400_000)
-            let stored =
-                AddressPrivacy.bytes(of: address) == nil ? [address] : days.compactMap { addresses().storedForm(of: address, now: $0) }
-            selection.addresses = Set(stored).sorted()
+            selection.addresses = addresses().storedForms(of: address, in: selection.time)
         }
         let dryRun: JSONToken?
         do { dryRun = try fields.token("dryRun") } catch { throw Self.invalid("dryRun", InvalidValue.Code(error), "\(error)") }

@@ -20,18 +20,20 @@ struct OperatorRoutes: Sendable {
     private let owners: @Sendable (_ viewer: String) -> [String]
     private let erased: @Sendable (_ viewer: String) -> Void
     private let addresses: @Sendable () -> AddressPrivacy
+    private let ownDays: @Sendable (ClosedRange<Int>) async throws -> LedgerReport
 
     init(
         store: any ItemStore, location: any ItemLocation, kinds: ItemKinds, described: [any ItemKind] = [], settings: AdminSettings,
         archive: any LedgerArchive, state: ServiceState, prefixes: [String],
         reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics],
+        ownDays: @escaping @Sendable (ClosedRange<Int>) async throws -> LedgerReport,
         images: ImageNetworkManager, links: ImageLinks? = nil,
         polling: SourcePoller,
         owners: @escaping @Sendable (_ viewer: String) -> [String], onErasure: @escaping @Sendable (_ viewer: String) -> Void,
         addresses: @escaping @Sendable () -> AddressPrivacy
     ) {
         (self.store, self.location, self.kinds, self.described, self.settings) = (store, location, kinds, described, settings)
-        (self.archive, self.state, self.prefixes, self.figures) = (archive, state, prefixes, reportQuery)
+        (self.archive, self.state, self.prefixes, self.figures, self.ownDays) = (archive, state, prefixes, reportQuery, ownDays)
         (self.images, self.polling, self.links) = (images, polling, links)
         (self.owners, self.erased, self.addresses) = (owners, onErasure, addresses)
     }
@@ -45,7 +47,7 @@ struct OperatorRoutes: Sendable {
             + ImportRoutes(location: location, kinds: kinds, settings: settings).routes
             + PatchRoutes(store: store, kinds: kinds, settings: settings).routes
             + PurgeRoutes(manager: images).routes
-            + ReportRoutes(archive: archive, prefixes: prefixes, figures: figures).routes
+            + ReportRoutes(archive: archive, prefixes: prefixes, figures: figures, ownDays: ownDays).routes
             + LedgerEventRoutes(archive: archive, isStopping: { [state] in state.isDraining }).routes
             + ViewerErasureRoutes(archive: archive, owners: owners, erased: erased).routes
             + EventVoidRoutes(archive: archive, addresses: addresses).routes

@@ -12,6 +12,7 @@ struct ReportRoutes: Sendable {
     let archive: any LedgerArchive
     let prefixes: [String]
     let figures: @Sendable () async throws -> [String: CampaignStatistics]
+    let ownDays: @Sendable (ClosedRange<Int>) async throws -> LedgerReport
 
     private struct Answer: Encodable {
         var from: String
@@ -38,6 +39,9 @@ struct ReportRoutes: Sendable {
     private enum Format: String, CaseIterable, Sendable { case json, csv }
 
     private static let thenBy = Parameter.word("thenBy", default: Second.none, "The second grouping of the rows.", example: .hour)
+    private static let zone = Parameter.word(
+        "zone", default: LedgerReport.Query.Zone.utc,
+        "The time zone of the days. `campaign`: that of each campaign, in a report by campaign and then by day.", example: .campaign)
     private static let format = Parameter.word("format", default: Format.json, "The format of the report.", example: .csv)
 
     private static func day(_ name: String, _ text: String, example: String) -> Parameter<String?> {
@@ -65,7 +69,7 @@ struct ReportRoutes: Sendable {
             with declared choices; the second grouping can be `day`. Grouped by `campaign` alone, rows also have the current delivery of the campaign, \
             independent of the days.
             """,
-            parameters: [from, to, by, thenBy, format],
+            parameters: [from, to, by, thenBy, zone, format],
             responses: [
                 .json(
                     .ok, "The report.", .report, [.noStore], orTexts: ["text/csv"],
@@ -85,16 +89,17 @@ struct ReportRoutes: Sendable {
         let last = try request[Self.to].flatMap(Self.number) ?? Int(request.now / Self.day)
         let first = try request[Self.from].flatMap(Self.number) ?? last - (Self.span - 1)
         guard first <= last else { throw Problem.invalidParameters(["from", "to"], .conflict, "from must not be later than to.") }
-        let question = LedgerReport.Query(
+        var question = LedgerReport.Query(
             days: first...last, by: try request[Self.by], and: LedgerReport.Grouping(rawValue: try request[Self.thenBy].rawValue),
             prefixes: prefixes)
+        question.zone = try request[Self.zone]
         if let fault = question.error {
             throw Problem.invalidParameters([Self.by.description.name, Self.thenBy.description.name], .conflict, fault)
         }
         var report: LedgerReport
         var figures: [String: CampaignStatistics] = [:]
         do {
-            report = try await archive.report(question)
+            report = try await question.zone == .campaign ? ownDays(question.days) : archive.report(question)
             if question.includesPrice {
                 figures = try await self.figures()
                 report.add(figures)

@@ -88,7 +88,7 @@ extension LedgerEvent.Kind {
     fileprivate func delivered(as verdict: Verdict) -> LedgerEvent.Kind? {
         switch verdict {
         case .counted: self
-        case .surplus: surplus
+        case .surplus, .voided: reported(as: verdict)
         default: nil
         }
     }

@@ -26,6 +26,8 @@ struct LedgerRetentionTests {
             LedgerReport(rows: [])
         }
 
+        func deliveries(of campaign: String, in spans: Range<Int64>) -> [(span: Int64, kind: LedgerEvent.Kind, count: Int)] { [] }
+
         func gatherTotals() async throws {}
 
         func events(after marker: Int64, limit: Int) async throws -> [RecordedEvent] { [] }

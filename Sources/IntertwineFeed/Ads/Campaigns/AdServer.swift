@@ -173,6 +173,15 @@ package final class AdServer: Sendable {
 
     package var processes: Int { state.withLock { $0.pacer?.processes ?? 1 } }
 
+    /// The progress as this process knows it, without a read of the ledger.
+    package func progress(now: Int64) -> [CampaignProgress] {
+        state.withLock { state in
+            state.pacer?.advance(to: now)
+            guard let pacer = state.pacer else { return [] }
+            return pacer.campaignIndex.campaigns.indices.map { pacer.progress($0, at: now) }
+        }
+    }
+
     /// The call may block.
     package func progress(of campaignIndex: CampaignIndex, now: Int64) -> [CampaignProgress] {
         adopt(campaignIndex, now: now)

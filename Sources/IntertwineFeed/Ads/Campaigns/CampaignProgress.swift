@@ -42,6 +42,36 @@ extension Campaigns {
     }
 }
 
+extension Campaigns {
+    /// The counts of each campaign by the days of its own time zone. Offsets are whole quarters, so each quarter belongs to one day.
+    package func report(
+        byOwnDays days: ClosedRange<Int>, of archive: any LedgerArchive, in store: any FeedStore
+    ) async throws -> LedgerReport {
+        let takenDown = try await takenDown(in: store).compactMap(\.campaign)
+        let zones = Dictionary(((try await campaignIndex(of: store)?.campaigns ?? []) + takenDown).map { ($0.id, $0.zone) }) { first, _ in
+            first
+        }
+        let around = (days.lowerBound - 1)...(days.upperBound + 1)
+        let spans = Int64(around.lowerBound) * 96..<Int64(around.upperBound + 1) * 96
+        var report = LedgerReport(rows: [])
+        for key in try await archive.report(days: around, by: .campaign).rows.map(\.key) {
+            guard case .name(let id) = key, !id.isEmpty else { continue }
+            let clocks = (zones[id] ?? .utc).clocks
+            var counts: [Int: [LedgerEvent.Kind: Int]] = [:]
+            for one in try await archive.deliveries(of: id, in: spans) {
+                let moment = one.span * 900_000
+                let day = Int(TimeZoneOffsets.local(moment + clocks.offset(at: moment)).day)
+                if days.contains(day) { counts[day, default: [:]][one.kind, default: 0] += one.count }
+            }
+            for (day, counts) in counts.sorted(by: { $0.key < $1.key }) {
+                guard report.rows.count < LedgerReport.rowLimit else { throw LedgerReport.TooManyRowsError() }
+                report.rows.append(LedgerReport.Row(key: key, second: .day(day), counts: counts))
+            }
+        }
+        return report
+    }
+}
+
 extension DeliveryQuery {
     init(_ campaign: Campaign, at now: Int64) {
         self.init(
