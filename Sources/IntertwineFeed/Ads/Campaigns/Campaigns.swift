@@ -213,3 +213,17 @@ extension JSONValue {
         }
     }
 }
+
+extension CellFactories {
+    /// Returns the units of goals for whose events the cells of an item type have no slot. The commands of a program's factory are unknown.
+    fileprivate func unreported(by form: ItemType) -> [Campaign.Goal.Unit] {
+        let factories = CellLayout.allCases.compactMap { self[form, $0] }
+        return [Campaign.Goal.Unit.impressions, .views].filter { unit in
+            let slot = CommandKey(unit.kind.rawValue)
+            return !factories.contains { factory in
+                guard let plan = (factory as? any ReportingFactory)?.plan else { return true }
+                return slot == .impression ? plan.keys.contains(slot) : plan.reported.contains(slot)
+            }
+        }
+    }
+}
