@@ -64,11 +64,12 @@ struct CampaignGoalTests {
         try await offPool {
             // It is never the same day in both zones.
             let zones = ["east": (ad: 1, zone: "+14:00", hours: 14), "west": (2, "-12:00", -12)]
-            let campaigns = zones.map { id, one in
-                #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":[\#(one.ad)],"zone":"\#(one.zone)"}"# + "\n"
+            let campaigns: [String] = zones.map { id, one in
+                #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":[\#(one.ad)],"zone":"\#(one.zone)"}"#
             }
             let service = try RunningService(
-                items: Items.users(3) + Items.advertisements(2) + campaigns.joined(), settings: [RunningService.tokenSetting])
+                items: Items.users(3) + Items.advertisements(2) + campaigns.joined(separator: "\n") + "\n",
+                settings: [RunningService.tokenSetting])
             for ad in 1...2 {
                 let cell = try JSON(try service.get("/cells/ad:\(ad)", fields: Self.fields("ann")).text)
                 let body = try #require(cell["actions"]?["impression"]?["body"]?.value)
