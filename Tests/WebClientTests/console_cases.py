@@ -1,5 +1,6 @@
 """The console of the operators' listener: tasks of operators, each with few clicks and no typed URL."""
 import json
+import re
 import tempfile
 import urllib.request
 from pathlib import Path
@@ -254,7 +255,9 @@ def it_syncs_a_failing_source(browser, relay, service):
             task.wait(lambda: "failing" in browser.text("#page"), "the failure")
             task.link("Sync now", "#page")
             task.wait(lambda: browser.find("#page button:not(:disabled)"), "the end of the request")
-            assert "connection-lost" in browser.text("#page") and "2 times in a row" in browser.text("#page"), browser.text("#page")
+            # The poller may have tried again by itself.
+            tries = re.search(r"connection-lost.* (\d+) times in a row", browser.text("#page"))
+            assert tries and int(tries[1]) >= 2, browser.text("#page")
 
 
 def it_erases_a_viewer_and_shows_the_settings(browser, relay, service):
