@@ -125,7 +125,14 @@ async function sources() {
       }),
     },
   ]
-  return [table("Sources", columns, await all("/admin/sources?limit=1000", "sources"))]
+  const listed = await all("/admin/sources?limit=1000", "sources")
+  // What is under way is shown again, unless a button of it has the focus.
+  if (listed.some(({ state, lastAttempt }) => state === "running" || !lastAttempt)) {
+    setTimeout(() => {
+      if (!page.contains(document.activeElement)) sources().then((parts) => page.replaceChildren(...parts), () => {})
+    }, 2_000)
+  }
+  return [table("Sources", columns, listed)]
 }
 
 // Audit
