@@ -97,6 +97,7 @@ struct FilterTests {
             #expect(changes["removed"]?.list.compactMap { $0["id"]?.text } == events([6, 0]))
             let later = try JSON(try service.get("/feeds").text)["feeds"]?[0]?["filters"]?[0]?["values"]
             #expect(later?.list.compactMap { $0["count"]?.number } == [3, 5, 5])
+            try Self.context(service, setting)
         }
     }
 
@@ -123,5 +124,21 @@ struct FilterTests {
         #expect(removed.status == 200, "\(removed.text)")
         #expect(try shown(service, "/feed?tags=jazz") == [])
         for wrong in [#""jazz""#, "[1]", #"[""]"#] { #expect(throws: (any Error).self) { try put(23, wrong) } }
+    }
+
+    /// Campaigns for values of filters.
+    private static func context(_ service: RunningService, _ setting: String) throws {
+        func campaign(_ id: Int, _ context: String) -> String {
+            Items.advertisement(id)
+                + #"{"kind":"campaign","id":"c\#(id)","advertiser":"a","creatives":[\#(id)],"targeting":{"context":\#(context)}}"# + "\n"
+        }
+        let all = campaign(1, #"{"all":["category=music"]}"#) + campaign(2, #"{"all":["category=art"],"none":["city=Berlin"]}"#)
+        _ = try service.importItems(all, arguments: ["--set", setting])
+        func ads(_ query: String) throws -> [String] { try shown(service, "/feed\(query)").filter { $0.hasPrefix("ad:") } }
+        try poll { try ads("?category=music") == ["ad:1"] }
+        #expect(try ads("?category=art&city=Bonn") == ["ad:2"])
+        #expect(try ads("") == [] && ads("?category=art&city=Berlin") == [] && ads("?category=food") == [])
+        let wrong = campaign(3, #"{"all":["music"]}"#)
+        #expect(throws: (any Error).self) { try service.importItems(wrong, arguments: ["--set", setting]) }
     }
 }

@@ -21,7 +21,7 @@ enum StatementPlans {
     private static let excused: [(beginning: String, reason: String)] = [
         ("SELECT kind, variant, count(*) FROM item GROUP BY", "counts for operators"),
         ("SELECT ifnull(", "the values of a filter, once for each version of the store, and for a twentieth of the time"),
-        ("SELECT tag.value, count(*) FROM item", "the same"),
+        ("SELECT value, count(*) FROM", "the same"),
         ("SELECT count(*) FROM item INDEXED BY item_identity", "once for each version of the store, for ads at the middle of all"),
         ("DELETE FROM source_item WHERE source", "what is gone from a source is removed item by item"),
         ("UPDATE source_item SET adopted", "the same"),

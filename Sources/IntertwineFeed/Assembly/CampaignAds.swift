@@ -16,6 +16,8 @@ struct CampaignAds: AdSource {
         session.campaignIndex = try campaigns.campaignIndex(at: session.version, in: session.snapshot, of: session.store)
         guard session.campaignIndex?.hasActiveCampaigns(feed: feed, at: session.request.now) ?? false else { return }
         session.targeting = session.client.targeting
+        let context = session.request.filters.flatMap { name, values in values.map { Targeting.context(name, $0) } }
+        session.targeting?.context = context.sorted()
     }
 
     func fill(_ slots: inout AdSlots, for session: PageSession) throws {

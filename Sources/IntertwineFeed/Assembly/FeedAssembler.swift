@@ -24,6 +24,7 @@ package final class FeedAssembler: Sendable {
     private let spacing: AdSpacing
     private let logger: Logger
     private let omissions = ReportThrottle()
+    private let newest = NewestItems()
     private let filterValues = VersionedCache<[[FilterValue]]>(maximumWait: .milliseconds(100))
 
     package init(
@@ -214,6 +215,7 @@ package final class FeedAssembler: Sendable {
 
     func assemble(_ session: PageSession) throws -> FeedPage {
         var session = session
+        session.newest = newest
         session.isOfAuthors = (source as? SectionedDataSource)?.followed != nil
         for ads in adSources { try ads.prefetch(for: &session) }
         session.filter = RowFilter(session.request.filters, among: filters)
@@ -354,8 +356,9 @@ package final class FeedAssembler: Sendable {
 
     private func values(of filter: ItemFilter, in snapshot: any StoreSnapshot) throws -> [FilterValue] {
         var counts: [String: Int] = [:]
-        for stream in source.sections.compactMap(\.stream) {
-            for found in try snapshot.filterValues(filter, in: stream) { counts[found.value, default: 0] += found.count }
+        for section in source.sections {
+            guard let stream = section.stream else { continue }
+            for found in try snapshot.filterValues(filter, in: stream, by: section.order) { counts[found.value, default: 0] += found.count }
         }
         guard filter.choices.isEmpty else { return filter.choices.map { FilterValue(value: $0, count: counts[$0] ?? 0) } }
         let all = counts.map { FilterValue(value: $0.key, count: $0.value) }

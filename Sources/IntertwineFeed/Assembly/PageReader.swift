@@ -38,6 +38,7 @@ struct PageReader {
     private let limit: Int
     private let renderer: CellRenderer
     private let following: (any CellSet)?
+    private let newest: (items: NewestItems, version: StoreVersion)?
     private var edge: FeedPosition?
     private var isEdgeShown = false
 
@@ -45,6 +46,7 @@ struct PageReader {
         (self.source, self.sections, rows, context) = (source, sections, session.rows, session.sourceContext)
         (snapshot, cursor, limit, renderer) = (session.content, session.cursor, session.request.limit, session.renderer())
         following = session.viewerState?.following
+        newest = session.newest.map { ($0, session.version) }
     }
 
     consuming func read() throws -> PageContent {
@@ -135,6 +137,6 @@ struct PageReader {
             throw StoreError.unavailable("the data source \(type(of: source)) orders a section differently from its sections")
         }
         guard let fields = described.followed else { return try snapshot.visit(described.rows(query), body) }
-        if let following { try snapshot.visit(described.rows(query), of: AuthorSet(following, fields: fields), body) }
+        if let following { try snapshot.visit(described.rows(query), of: AuthorSet(following, fields: fields, newest: newest), body) }
     }
 }

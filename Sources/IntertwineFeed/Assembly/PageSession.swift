@@ -43,6 +43,7 @@ struct PageSession {
     var filter: RowFilter?
     /// True if the content is that of authors, which is read with more than one query.
     var isOfAuthors = false
+    var newest: NewestItems?
 
     var direction: PageDirection { cursor?.direction ?? .forward }
 

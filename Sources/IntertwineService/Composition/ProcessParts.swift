@@ -45,7 +45,7 @@ extension ServiceBuilder {
         return ProcessParts(
             images: images,
             schedules: ScheduleMonitor(store: stores.store, images: images.takedowns, clock: clock, logger: logger), polling: polling,
-            rankers: RankerClient(userAgent: configuration.server.userAgent, logger: logger),
+            rankers: RankerClient(userAgent: configuration.server.userAgent, registry: telemetry.registry, logger: logger),
             pageMetrics: PageMetrics(registry: telemetry.registry),
             writes: WriteLimiter(address: limits.writesPerAddress, viewer: limits.writesPerViewer),
             rejections: WriteLimiter(address: limits.rejectedTokensPerAddress, viewer: limits.writesPerViewer),

@@ -26,6 +26,7 @@ struct PatchRoutes: Sendable {
         let object: JSONObject
     }
 
+    private static let limit = 100_000
     private static let shape = #"The body must be a JSON array or lines of objects such as {"kind": "event", "id": "1", "score": 0.5}."#
 
     var routes: [Route] {
@@ -34,7 +35,7 @@ struct PatchRoutes: Sendable {
             """
             The body is a JSON array, or NDJSON. Each patch names an item with `kind` and `id`, and has the members that change; null removes an optional \
             member. The result is validated as by an import. All items are changed in one transaction, for example the scores that order a section \
-            (`order: field score descending`). A patch of an item that does not exist is counted and changes nothing. Campaigns cannot be patched.
+            (`order: field score descending`). A patch of an item that does not exist is counted and changes nothing. A request has at most 100,000 patches. Campaigns cannot be patched.
             """,
             body: RequestBodyDescription(.list(of: .object([.required("kind", .string), .required("id", .string)])), example: Self.example)
                 .or("application/x-ndjson", .string, example: #""{\"kind\": \"user\", \"id\": \"tt\", \"username\": \"Tongue\"}\n""#),
@@ -96,6 +97,9 @@ struct PatchRoutes: Sendable {
                     guard body[scanner.position] == UInt8(ascii: ",") else { throw JSONError(.expectedCommaOrEnd, at: scanner.position) }
                     scanner.position += 1
                 }
+                guard patches.count < limit else {
+                    throw Problem.invalidBody(at: "/\(limit)", .tooMany, "A request has at most \(limit) patches.")
+                }
                 let object = try JSONObject(body, at: scanner.position)
                 let fields = ItemFields(object)
                 patches.append(
@@ -113,6 +117,8 @@ struct PatchRoutes: Sendable {
                 guard scanner.position == body.count else { throw JSONError(.expectedCommaOrEnd, at: scanner.position) }
             }
             return patches
+        } catch let problem as Problem {
+            throw problem
         } catch {
             throw .invalidBody(at: "/\(patches.count)", .invalid, "\(shape) \(error)")
         }

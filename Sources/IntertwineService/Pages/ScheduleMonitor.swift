@@ -17,6 +17,8 @@ final class ScheduleMonitor: Sendable {
     private let clock: @Sendable () -> Int64
     private let logger: Logger
     private let next = Atomic(Int64.max)
+    /// True if an item's time has come since hidden items were read.
+    private let mustRead = Atomic(false)
 
     init(store: any ItemStore, images: TakedownImageFilter, clock: @escaping @Sendable () -> Int64, logger: Logger) {
         (self.store, self.images, self.clock, self.logger) = (store, images, clock, logger)
@@ -47,28 +49,49 @@ final class ScheduleMonitor: Sendable {
         }
     }
 
+    /// Why two tasks: a read of many hidden items takes longer than the second within which an item is shown or hidden.
     private func run(_ live: ReloadableApplication) async {
+        await withDiscardingTaskGroup { tasks in
+            tasks.addTask { [self] in await settle(live) }
+            tasks.addTask { [self] in await readHidden(live) }
+        }
+    }
+
+    private func settle(_ live: ReloadableApplication) async {
         var settled: StoreVersion?
-        var read: (version: StoreVersion?, pause: Duration, end: ContinuousClock.Instant) = (nil, .zero, .now)
         while (try? await Task.sleep(for: .milliseconds(min(Self.tick, pause)))) != nil {
             let version = store.version
             let isDue = clock() >= nextChange
-            do {
-                if isDue || version != settled {
-                    try await settle()
-                    settled = version
-                }
-                if isDue { live.current.pages.forget(now: clock()) }
-                let start = ContinuousClock.now
-                guard store.version != read.version, isDue || start >= read.end + read.pause else { continue }
-                read.version = store.version
-                if try await readHidden() { live.current.pages.forget(now: clock()) }
-                read.end = .now
-                read.pause = (read.end - start) * Self.share
-            } catch {
-                logger.debug("the schedules of items cannot be read", metadata: ["error": "\(error)"])
-                try? await Task.sleep(for: .milliseconds(250))
+            guard isDue || version != settled else { continue }
+            await withPauseAfterFailure {
+                try await settle()
+                settled = version
             }
+            guard isDue else { continue }
+            live.current.pages.forget(now: clock())
+            mustRead.store(true, ordering: .relaxed)
+        }
+    }
+
+    private func readHidden(_ live: ReloadableApplication) async {
+        var read: (version: StoreVersion?, pause: Duration, end: ContinuousClock.Instant) = (nil, .zero, .now)
+        while (try? await Task.sleep(for: .milliseconds(Self.tick))) != nil {
+            let start = ContinuousClock.now
+            let isDue = mustRead.exchange(false, ordering: .relaxed)
+            guard isDue || store.version != read.version && start >= read.end + read.pause else { continue }
+            read.version = store.version
+            await withPauseAfterFailure {
+                if try await readHidden() { live.current.pages.forget(now: clock()) }
+            }
+            read.end = .now
+            read.pause = (read.end - start) * Self.share
+        }
+    }
+
+    private func withPauseAfterFailure(_ body: () async throws -> Void) async {
+        do { try await body() } catch {
+            logger.debug("the schedules of items cannot be read", metadata: ["error": "\(error)"])
+            try? await Task.sleep(for: .milliseconds(250))
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import CoreMetrics
 internal import Foundation
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
@@ -75,8 +76,15 @@ final class RankerClient: ServiceLifecycle.Service, Sendable {
     private let logger: Logger
     private let state = Mutex(State())
     private let reports = ReportThrottle()
+    private let (answered, failed, refused): (Counter, Counter, Counter)
 
-    init(userAgent: String?, logger: Logger) { (self.userAgent, self.logger) = (userAgent, logger) }
+    init(userAgent: String?, registry: PrometheusRegistry, logger: Logger) {
+        (self.userAgent, self.logger) = (userAgent, logger)
+        let name = "intertwine_ranker_requests_total"
+        registry.describe(name, "Requests to the rankers of feeds, by outcome.")
+        func counter(_ outcome: String) -> Counter { Counter(label: name, dimensions: [("outcome", outcome)], factory: registry) }
+        (answered, failed, refused) = (counter("answered"), counter("failed"), counter("refused"))
+    }
 
     func use(timeout: Duration, requests: Int) {
         state.withLock { ($0.timeout, $0.requests) = (timeout, requests) }
@@ -99,7 +107,11 @@ final class RankerClient: ServiceLifecycle.Service, Sendable {
         let host = "\(url.host):\(url.port)"
         // Before the request counts: what a viewer sends is no failure of the ranker.
         let target = try FetchURL(url.text + query)
-        let (transfers, timeout) = try begin(url, host)
+        let (transfers, timeout): (CurlClient, Duration)
+        do { (transfers, timeout) = try begin(url, host) } catch {
+            refused.increment()
+            throw error
+        }
         var outcome: CircuitBreaker.Outcome?
         defer { end(host, outcome) }
         do {
@@ -115,9 +127,11 @@ final class RankerClient: ServiceLifecycle.Service, Sendable {
             }
             let value = try read(body)
             outcome = .good
+            answered.increment()
             return value
         } catch {
             try Task.checkCancellation()
+            failed.increment()
             outcome = outcome ?? .unreachable
             report(host, "\(error)")
             throw error

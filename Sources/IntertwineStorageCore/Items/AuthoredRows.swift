@@ -1,15 +1,22 @@
 package import IntertwineFeed
 
 extension StoreSnapshot where Self: SQLSession {
-    /// Few authors: the newest item of each is looked up in the index, and only the authors with the newest ones can be on the page. Many
-    /// authors: the newest items of all are read, and those of other authors dropped, unless too few remain.
+    /// Few authors: the newest items of each are cached, or the newest one is looked up in the index, and only the authors with the newest ones
+    /// can be on the page. Many authors: the newest items of all are read, and those of other authors dropped, unless too few remain.
     package func visit(_ query: RowQuery, of authors: AuthorSet, _ body: (ItemRow) throws -> Void) throws {
         guard case .stream(let stream) = query.rows, query.limit > 0 else { return }
         let rows = AuthoredRows(session: self, stream: stream, query: query, fields: authors.fields)
         let few = try authors.few()
-        var positions = few.count > AuthorSet.mergeLimit ? try rows.scanned(for: authors.cells) : nil
-        if positions == nil { positions = try rows.merged(few.count > AuthorSet.mergeLimit ? authors.cells.cells(limit: .max) : few) }
-        for item in try rows.items(at: positions ?? []) { try item.withRow(body) }
+        let isFew = few.count <= AuthorSet.mergeLimit
+        if isFew, let newest = authors.newest, query.filter == nil {
+            let positions = try rows.cached(few, newest.items, at: newest.version)
+            let items = try rows.items(at: positions)
+            // The cache may be of a newer snapshot.
+            if items.count == positions.count { return try items.forEach { try $0.withRow(body) } }
+        }
+        let scanned = isFew ? nil : try rows.scanned(for: authors.cells)
+        let positions = try scanned ?? rows.merged(isFew ? few : authors.cells.cells(limit: .max))
+        for item in try rows.items(at: positions) { try item.withRow(body) }
     }
 }
 
@@ -45,15 +52,42 @@ private struct AuthoredRows<Session: SQLSession> {
         return (texts.joined(), values)
     }
 
+    private var index: String { Session.dialect.index("\"\(SectionIndex(stream: stream, authors: fields).name)\"") }
+    private var isSetWise: Bool { Session.dialect.isSetWise }
+    /// An author, and the table of all authors if the database has arrays.
+    private var asked: (name: String, table: String) { isSetWise ? ("asked.name", " FROM unnest(?1) AS asked (name)") : ("?1", "") }
+
+    func cached(_ authors: [String], _ newest: NewestItems, at version: StoreVersion) throws -> [Int64] {
+        let lists = try newest.positions(of: authors, in: stream, at: version, read: self.newest(of:))
+        let places = lists.map { list in isForward ? list.filter { $0 > anchor } : Array(list.drop { $0 >= anchor }) }
+        // The page has only authors whose nearest items are among the nearest of all.
+        let nearest = first(places.lazy.compactMap { isForward ? $0.last : $0.first })
+        let edge = nearest.count == query.limit ? nearest.last ?? 0 : isForward ? .max : .min
+        let found = first(places.flatMap { place in place.prefix { isForward || $0 >= edge } })
+        let end = found.count == query.limit ? found.last ?? 0 : isForward ? .max : .min
+        // The authors that may have further items in this range.
+        let more = zip(authors, lists).filter { $1.count == NewestItems.count && $1[$1.count - 1] > (isForward ? anchor : end) }.map(\.0)
+        return more.isEmpty ? found : first(Set(found + (try positions(of: more, until: end))))
+    }
+
+    private func newest(of authors: [String]) throws -> [ByteString: [Int64]] {
+        let rows = """
+            SELECT \(asked.name), position FROM item\(index) WHERE \(lane) AND \(author) = \(asked.name)
+            ORDER BY position DESC LIMIT \(NewestItems.count)
+            """
+        let text = isSetWise ? "SELECT part.*\(asked.table) CROSS JOIN LATERAL (\(rows)) AS part" : rows
+        var lists: [ByteString: [Int64]] = [:]
+        try session.run([SQLCommand(text, [.texts(authors)])]) { lists[ByteString($1.text(0)), default: []].append($1.integer(1)) }
+        return lists
+    }
+
     func merged(_ authors: [String]) throws -> [Int64] {
         guard !authors.isEmpty else { return [] }
-        let index = Session.dialect.index("\"\(SectionIndex(stream: stream, authors: fields).name)\"")
-        let isSetWise = Session.dialect.isSetWise
-        let (name, asked) = isSetWise ? ("asked.name", " FROM unnest(?1) AS asked (name)") : ("?1", "")
+        let (name, table) = asked
         let filter = conditions(from: 3)
         let newest = """
             SELECT \(name), (SELECT position FROM item\(index) WHERE \(lane) AND \(author) = \(name) AND position \(comparison) ?2\(filter.text)
-            \(order) LIMIT 1)\(asked)
+            \(order) LIMIT 1)\(table)
             """
         var tops: [(author: String, position: Int64)] = []
         try session.run([SQLCommand(newest, [.texts(authors), .integer(anchor)] + filter.values)]) { _, row in
@@ -64,16 +98,21 @@ private struct AuthoredRows<Session: SQLSession> {
         guard let last = tops.last?.position else { return [] }
         // No item after the last one of these can be on a full page.
         let end = tops.count == query.limit ? last : isForward ? .max : .min
-        let more = conditions(from: 5)
+        return first(try positions(of: tops.map(\.author), until: end))
+    }
+
+    /// Returns the positions of the authors' items up to a position.
+    private func positions(of authors: [String], until end: Int64) throws -> [Int64] {
+        let filter = conditions(from: 5)
         let rows = """
-            SELECT position FROM item\(index) WHERE \(lane) AND \(author) = \(name) AND position \(comparison) ?2
-            AND position \(comparison == ">" ? "<=" : ">=") ?3\(more.text) \(order) LIMIT ?4
+            SELECT position FROM item\(index) WHERE \(lane) AND \(author) = \(asked.name) AND position \(comparison) ?2
+            AND position \(isForward ? "<=" : ">=") ?3\(filter.text) \(order) LIMIT ?4
             """
-        let text = isSetWise ? "SELECT part.position\(asked) CROSS JOIN LATERAL (\(rows)) AS part" : rows
-        let values: [SQLValue] = [.texts(tops.map(\.author)), .integer(anchor), .integer(end), .integer(Int64(query.limit))]
+        let text = isSetWise ? "SELECT part.position\(asked.table) CROSS JOIN LATERAL (\(rows)) AS part" : rows
+        let values: [SQLValue] = [.texts(authors), .integer(anchor), .integer(end), .integer(Int64(query.limit))]
         var positions: [Int64] = []
-        try session.run([SQLCommand(text, values + more.values)]) { positions.append($1.integer(0)) }
-        return first(positions)
+        try session.run([SQLCommand(text, values + filter.values)]) { positions.append($1.integer(0)) }
+        return positions
     }
 
     /// nil if too few of the items are by these authors.

@@ -1,17 +1,14 @@
 package import IntertwineFeed
 
 extension StoreSnapshot where Self: SQLSession {
-    package func filterValues(_ filter: ItemFilter, in stream: StreamID) throws -> [FilterValue] {
+    package func filterValues(_ filter: ItemFilter, in stream: StreamID, by order: SectionSort) throws -> [FilterValue] {
         let isTags = filter.form == .tags
-        let value = isTags ? "tag.value" : SectionIndex.expression(of: filter, Self.dialect)
-        let tags = SectionIndex.tags(of: filter, in: "item.body", Self.dialect)
-        let rows = isTags ? "item\(Self.dialect.isSetWise ? " CROSS JOIN LATERAL " : ", ")\(tags)" : "item"
-        let condition = isTags ? SectionIndex.isTag(Self.dialect) : "true"
+        let value = isTags ? "value" : SectionIndex.expression(of: filter, Self.dialect)
+        let table = SectionIndex(stream: stream, field: order.field, filter: filter, among: []).name
+        let rows = isTags ? "\"\(table)\"" : "item WHERE lane = \(stream.rawValue) AND \(value) <> ''"
         return try self.rows(
-            """
-            SELECT \(value), count(*) FROM \(rows) WHERE lane = \(stream.rawValue) AND \(value) <> '' AND \(condition)
-            GROUP BY \(value) ORDER BY count(*) DESC LIMIT ?1
-            """, .integer(Int64(ItemFilter.listLimit))
+            "SELECT \(value), count(*) FROM \(rows) GROUP BY \(value) ORDER BY count(*) DESC LIMIT ?1",
+            .integer(Int64(ItemFilter.listLimit))
         ) { FilterValue(value: $0.text(0), count: Int($0.integer(1))) }
     }
 

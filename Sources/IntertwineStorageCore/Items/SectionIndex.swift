@@ -104,7 +104,7 @@ package struct SectionIndex: Hashable {
     }
 
     /// Returns a table `tag` of the values in the body of an item.
-    static func tags(of filter: ItemFilter, in body: String, _ dialect: SQLDialect) -> String {
+    private static func tags(of filter: ItemFilter, in body: String, _ dialect: SQLDialect) -> String {
         guard dialect.isSetWise else {
             return "json_each(\(body), '$.\"\(filter.name)\"') AS tag"
         }
@@ -114,7 +114,7 @@ package struct SectionIndex: Hashable {
     }
 
     /// SQLite also lists a value that is no list.
-    static func isTag(_ dialect: SQLDialect) -> String { dialect.isSetWise ? "true" : "typeof(tag.key) = 'integer'" }
+    private static func isTag(_ dialect: SQLDialect) -> String { dialect.isSetWise ? "true" : "typeof(tag.key) = 'integer'" }
 
     func creations(_ dialect: SQLDialect) -> [String] {
         guard let filter, filter.form == .tags else { return [creation(dialect)] }

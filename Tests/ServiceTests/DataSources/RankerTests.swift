@@ -102,6 +102,13 @@ struct RankerTests {
                 #expect(response.status == 200)
             }
             #expect(origin.requests.count < 15, "\(origin.requests.count)")
+            let (failed, refused) = try await offPool {
+                (
+                    try service.metric(#"intertwine_ranker_requests_total{outcome="failed"}"#),
+                    try service.metric(#"intertwine_ranker_requests_total{outcome="refused"}"#)
+                )
+            }
+            #expect(failed == origin.requests.count && failed + refused == 30)
             let page = try await service.client.get("/feeds/plain")
             #expect(page.status == 200)
         }

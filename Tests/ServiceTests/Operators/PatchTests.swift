@@ -80,6 +80,8 @@ struct PatchTests {
             let answer = try await patch(service, body)
             #expect(answer.text == #"{"unchanged":0,"unknown":0,"updated":\#(count)}"#, "\(answer.text)")
             #expect(try await ids(service, 1) == ["story:\(count - 1)"])
+            let tooMany = try await patch(service, String(repeating: #"{"kind":"story","id":"1","score":7}"#, count: 100_001))
+            #expect(tooMany.status == 400 && tooMany.text.contains("at most 100000 patches"), "\(tooMany.text)")
         }
     }
 }

@@ -12,6 +12,7 @@ struct FilterTests {
         var city: String?
         var price: Double?
         var isFree: Bool?
+        var tags: [String]
 
         /// Returns whether the values contain those of the item, each in its spelling.
         func matches(_ filters: [String: [String]]) -> Bool {
@@ -19,14 +20,17 @@ struct FilterTests {
                 "category": category, "city": city, "price": price.map { $0 == $0.rounded() ? String(Int($0)) : String($0) },
                 "free": isFree.map(String.init),
             ]
-            return filters.allSatisfy { name, values in own[name].flatMap { $0 }.map(values.contains) ?? false }
+            return filters.allSatisfy { name, values in
+                if name == "tags" { return values.contains { tags.contains($0) } }
+                return own[name].flatMap { $0 }.map(values.contains) ?? false
+            }
         }
 
         var line: String {
             let members =
                 [
                     category.map { #""category":"\#($0)""# }, city.map { #""city":"\#($0)""# }, price.map { #""price":\#($0)"# },
-                    isFree.map { #""free":\#($0)"# },
+                    isFree.map { #""free":\#($0)"# }, #""tags":[\#(tags.map { "\"\($0)\"" }.joined(separator: ","))]"#,
                 ].compactMap { $0 }
             return #"{"kind":"event","id":\#(id),"rank":\#(id * 7919 % 101)"# + members.map { ",\($0)" }.joined() + "}"
         }
@@ -41,10 +45,11 @@ struct FilterTests {
         var random = SeededRandom(seed: UInt64(seed))
         let fields = [
             FieldDeclaration("category", .text, choices: Self.categories), FieldDeclaration("city", .text, maximum: 40),
-            FieldDeclaration("price", .number), FieldDeclaration("free", .boolean), FieldDeclaration("rank", .number, isRequired: true),
+            FieldDeclaration("price", .number), FieldDeclaration("free", .boolean), FieldDeclaration("tags", .tags),
+            FieldDeclaration("rank", .number, isRequired: true),
         ]
-        let filters = fields.prefix(4).compactMap { ItemFilter($0) }
-        #expect(filters.count == 4)
+        let filters = fields.prefix(5).compactMap { ItemFilter($0) }
+        #expect(filters.count == 5)
         let order =
             seed % 2 == 0
             ? SectionSort(isDescending: seed % 4 == 0) : SectionSort(by: SortField("rank", .number), isDescending: seed % 4 == 1)
@@ -57,13 +62,21 @@ struct FilterTests {
                 id: id, category: [nil, "art", "music", "ski"].randomElement(using: &random) ?? nil,
                 city: [nil, "Berlin", "Zürich", #"O'Hare \"x\""#].randomElement(using: &random) ?? nil,
                 price: [nil, 0, 12, 12.5, 0.30000000000000004].randomElement(using: &random) ?? nil,
-                isFree: [nil, true, false].randomElement(using: &random) ?? nil)
+                isFree: [nil, true, false].randomElement(using: &random) ?? nil,
+                tags: ["red", "green", "blue"].shuffled(using: &random).suffix(.random(in: 0...3, using: &random)))
         }
         let importer = try scratch.importer(
             kind, kinds: ItemKinds([try DeclaredFields(name: "event", fields: fields)]), sections: [section])
         try importer.append(Array(events.map(\.line).joined(separator: "\n").utf8))
         try importer.endOfFile()
         _ = try importer.commit()
+        // Indices and tables of tags are made of items that exist, too.
+        if seed % 3 == 0 {
+            var plain = section
+            plain.filters = []
+            _ = try store.arrange([plain])
+            _ = try store.arrange([section])
+        }
         func sorted(_ events: [Event]) -> [Event] {
             let way = { (first: Event, second: Event) in
                 let keys = order.field == nil ? (0, 0) : (first.id * 7919 % 101, second.id * 7919 % 101)
@@ -81,6 +94,9 @@ struct FilterTests {
             }
             if Int.random(in: 0..<4, using: &random) == 0 { wanted["price"] = try [filters[2].value("12.50"), filters[2].value("3e-1")] }
             if Int.random(in: 0..<4, using: &random) == 0 { wanted["free"] = ["false"] }
+            if Int.random(in: 0..<3, using: &random) == 0 {
+                wanted["tags"] = [["red"], ["blue", "green"], ["none"]].randomElement(using: &random)
+            }
             guard let filter = RowFilter(wanted, among: filters) else { continue }
             let naive = wanted.mapValues { $0.map { $0.replacing("\"", with: "\\\"") } }
             let expected = sorted(events.filter { $0.matches(naive) }).map { String($0.id) }
@@ -98,7 +114,11 @@ struct FilterTests {
                 #expect(found == (direction == .forward ? expected : expected.reversed()), "\(wanted)")
             }
         }
-        let counts = try await store.read { try $0.filterValues(filters[0], in: stream) }
+        let tagged = try await store.read { try $0.filterValues(filters[4], in: stream, by: order) }
+        for tag in ["red", "green", "blue"] {
+            #expect(tagged.first { $0.value == tag }?.count ?? 0 == events.count { $0.tags.contains(tag) })
+        }
+        let counts = try await store.read { try $0.filterValues(filters[0], in: stream, by: order) }
         for category in Self.categories {
             #expect(counts.first { $0.value == category }?.count ?? 0 == events.count { $0.category == category })
         }

@@ -91,12 +91,19 @@ package struct Targeting: Sendable, Hashable {
     package var locales: [String] = []
     package var hours: UInt32 = 0xFF_FFFF
     package var days: UInt8 = 0x7F
-    /// The viewer must have at least one of `any`, all of `all`, and none of `none`.
+    /// The viewer must have at least one of `any`, all of `all`, and none of `none`. The filters of the page are in `all` and `none`, too.
     package var any: [String] = []
     package var all: [String] = []
     package var none: [String] = []
 
     package init() {}
+
+    /// The condition of a filter's value, which differs from those of attributes.
+    static func context(_ name: some StringProtocol, _ value: some StringProtocol) -> String { "?\(name)=\(value)" }
+
+    static func isContext(_ condition: String) -> Bool { condition.hasPrefix("?") }
+
+    var asksAttributes: Bool { !any.isEmpty || !(all + none).allSatisfy(Self.isContext) }
 
     var asksViewer: Bool { !locales.isEmpty || !any.isEmpty || !all.isEmpty || !none.isEmpty }
 

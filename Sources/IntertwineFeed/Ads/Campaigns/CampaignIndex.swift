@@ -95,7 +95,8 @@ package final class CampaignIndex: Sendable {
             let any = count()
             add(campaign.targeting.all)
             let all = count()
-            if !campaign.targeting.none.isEmpty { add(campaign.targeting.none + [Self.unknownAttributes]) }
+            add(campaign.targeting.none)
+            if !campaign.targeting.none.allSatisfy(Targeting.isContext) { add([Self.unknownAttributes]) }
             let none = count()
             add(campaign.targeting.locales.map { ":" + $0.lowercased() })
             ends.append(Rules(start: start, any: any, all: all, none: none, locales: count()))
@@ -200,6 +201,7 @@ package final class CampaignIndex: Sendable {
         }
         guard !bits.isEmpty else { return bits }
         for pair in facts.attributes?.pairs ?? [] { addCondition(pair) }
+        for condition in facts.context { addCondition(condition) }
         if facts.attributes?.isCut ?? false { addCondition(Self.unknownAttributes) }
         if asksLanguages, let languages = facts.languages { for range in languages.rangesAround { addCondition(":" + range) } }
         return bits
@@ -242,6 +244,8 @@ package struct TargetingContext: Sendable, Hashable {
     package var viewer: String?
     package var attributes: ViewerAttributes?
     package var languages: LanguagePreferences?
+    /// The conditions of the filters' values.
+    var context: [String] = []
     /// The milliseconds in which a viewer's repeated request gets the same page.
     package static let displayPeriod: Int64 = 300_000
 

@@ -10,7 +10,7 @@ package struct CampaignInventory: Sendable {
 
     fileprivate func blockage(of campaign: Campaign) -> String? {
         let targeting = campaign.targeting
-        if !hasAttributes, !targeting.any.isEmpty || !targeting.all.isEmpty || !targeting.none.isEmpty {
+        if !hasAttributes, targeting.asksAttributes {
             return
                 "targeting: attributes of the viewer require viewers.attributes-header or viewers.jwt.attribute-claims, which are not set"
         }

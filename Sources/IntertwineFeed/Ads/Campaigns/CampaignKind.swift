@@ -89,7 +89,9 @@ package struct CampaignKind: ItemKind {
                "type": "string", "pattern": "^(1?[0-9]|2[0-3])(-(1?[0-9]|2[0-4]))?$"}},
              "days": {"type": "array", "uniqueItems": true, "items": {"enum": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]}},
              "attributes": {"type": "object", "additionalProperties": false, "properties": {
-               "any": {"$ref": "#/$defs/attributes"}, "all": {"$ref": "#/$defs/attributes"}, "none": {"$ref": "#/$defs/attributes"}}}}},
+               "any": {"$ref": "#/$defs/attributes"}, "all": {"$ref": "#/$defs/attributes"}, "none": {"$ref": "#/$defs/attributes"}}},
+             "context": {"type": "object", "additionalProperties": false, "properties": {
+               "all": {"$ref": "#/$defs/texts"}, "none": {"$ref": "#/$defs/texts"}}}}},
            "labels": {"$ref": "#/$defs/texts"},
            "disclosure": {"type": "object", "additionalProperties": false, "required": ["label"], "properties": {
              "label": {"anyOf": [{"$ref": "#/$defs/text"}, {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"},

@@ -208,7 +208,7 @@ package struct CampaignReader {
 
     private mutating func targeting(_ value: JSONValue?) -> Targeting {
         var targeting = Targeting()
-        let names = ["feeds", "sections", "layouts", "locales", "hours", "days", "attributes"]
+        let names = ["feeds", "sections", "layouts", "locales", "hours", "days", "attributes", "context"]
         guard let value, let fields = object(value, ["targeting"], "targeting", among: names) else { return targeting }
         func path(_ name: String) -> [String] { ["targeting", name] }
         refuseEmptyLists(fields, ["targeting"])
@@ -230,6 +230,11 @@ package struct CampaignReader {
             targeting.all = attributes(fields["all"], path("attributes") + ["all"])
             targeting.none = attributes(fields["none"], path("attributes") + ["none"])
         }
+        if let value = fields["context"], let fields = object(value, path("context"), "context", among: ["all", "none"]) {
+            refuseEmptyLists(fields, path("context"))
+            targeting.all += context(fields["all"], path("context") + ["all"])
+            targeting.none += context(fields["none"], path("context") + ["none"])
+        }
         return targeting
     }
 
@@ -247,6 +252,17 @@ package struct CampaignReader {
                 return nil
             }
             return pair
+        }
+    }
+
+    private mutating func context(_ value: JSONValue?, _ path: [String]) -> [String] {
+        texts(value, path).compactMap { text in
+            let parts = text.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, FieldDeclaration.isName(String(parts[0])) else {
+                notAllowed(path, text, "field=value, a field of a feed's filters")
+                return nil
+            }
+            return Targeting.context(parts[0], parts[1])
         }
     }
 

@@ -22,9 +22,13 @@ package final class AuthorSet {
     /// The field of each kind that names the author of its items.
     package let fields: [String: String]
     package let cells: any CellSet
+    /// The cache for the version of the store; nil if nothing is cached.
+    package let newest: (items: NewestItems, version: StoreVersion)?
     private var first: [String]?
 
-    package init(_ cells: any CellSet, fields: [String: String]) { (self.cells, self.fields) = (cells, fields) }
+    package init(_ cells: any CellSet, fields: [String: String], newest: (items: NewestItems, version: StoreVersion)? = nil) {
+        (self.cells, self.fields, self.newest) = (cells, fields, newest)
+    }
 
     /// Up to one more than ``mergeLimit``. A page reads them once.
     package func few() throws -> [String] {
