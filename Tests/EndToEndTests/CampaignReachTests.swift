@@ -23,7 +23,7 @@ struct CampaignReachTests {
 
     private static func service(_ items: String = "") throws -> RunningService {
         try RunningService(
-            items: Items.users(5) + Items.advertisements(2) + items,
+            items: Items.users(5) + Items.advertisements(2, reserved: [1]) + items,
             settings: [RunningService.tokenSetting, "events.report-verdict=true", "viewers.attributes-header=X-Attributes"])
     }
 

@@ -88,7 +88,7 @@ package final class ActionPerformer: Sendable {
         context.recordSelection(by: slot)
         let events =
             token == nil
-            ? assigned(Self.withoutToken(context.events, of: slot), to: CreativeID(viewModel.subject.item), at: now)
+            ? assigned(Self.withoutToken(context.events, of: slot), to: viewModel.subject.item, at: now)
             : attributed(context.events)
         return try await commit(context, events, slot: slot, idempotency: idempotency, response: response)
     }
@@ -112,12 +112,13 @@ package final class ActionPerformer: Sendable {
 
     /// Returns events without the token of a page with the campaign that their ad belongs to, so that reports by ad and reports by campaign
     /// agree.
-    func assigned(_ events: [LedgerEvent], to creative: CreativeID, at now: Int64) -> [LedgerEvent] {
-        guard let owner = campaigns?.owner(of: creative, at: now), owner.isOwned else { return events }
+    func assigned(_ events: [LedgerEvent], to item: FeedItem, at now: Int64) -> [LedgerEvent] {
+        guard let campaigns, factories.isCampaignAd(item) else { return events }
+        let owner = campaigns.owner(of: CreativeID(item), at: now)
         return attributed(
             events.map { event in
-                var event = owner.campaign == nil ? event.rejected(as: .late) : event
-                event.showing = owner.campaign.map { ImpressionContext(withoutPage: $0) }
+                var event = owner == nil ? event.rejected(as: .late) : event
+                event.showing = owner.map { ImpressionContext(withoutPage: $0) }
                 return event
             })
     }
@@ -162,8 +163,8 @@ package final class ActionPerformer: Sendable {
                 kind: name.kind, id: name.id, for: FeedContext(viewer: client.viewer, language: client.language))
         }
         guard let item = found else { throw ActionError.unknownCell(cell) }
-        // An ad that was withdrawn together with its campaigns counts as taken down itself.
-        if try await campaigns?.campaignIndex(of: store)?.isExclusive(CreativeID(kind: name.kind, id: name.id)) ?? false {
+        // No page shows it.
+        if factories.isCampaignAd(item), try await campaigns?.campaignIndex(of: store)?.hasCreative(CreativeID(item)) != true {
             throw ActionError.unknownCell(cell)
         }
         let context = CellContext(

@@ -23,8 +23,7 @@ struct PinnedAds: AdSource {
         guard !members.isEmpty, session.ranked == nil else { return }
         let (low, high) = edges(of: slots.content, cursor: session.cursor)
         slots.pinnedRange = (low, high)
-        var renderer = session.renderer(
-            in: slots.context, without: session.campaignIndex, unknownLimit: HouseAds.unknownLimit)
+        var renderer = session.houseAdRenderer(in: slots.context)
         var left = Self.limit
         for section in members where section >= low.section && section <= high.section && left > 0 {
             let from = section == low.section ? low : sections.start(of: section)

@@ -25,8 +25,7 @@ final class HouseAds: AdSource {
             session.houseAds = rotation.inventory(at: session.version)
             return
         }
-        let inventory = try rotation.inventory(
-            at: session.version, in: session.snapshot, of: session.store, without: session.campaignIndex)
+        let inventory = try rotation.inventory(at: session.version, in: session.snapshot, of: session.store)
         session.houseAds = inventory
         if session.cursor == nil, isFair, let hour = session.request.rotationHour {
             let seed = RotationSeed(viewer: session.client.viewer?.name, hour: hour)
@@ -90,7 +89,7 @@ private struct HouseAdReader {
     init(of types: [ItemType], in context: CellContext, for session: PageSession) {
         stream = AdStream(snapshot: session.snapshot, types: types, ownsStream: session.houseAds?.ownsStream ?? false)
         isEmpty = session.houseAds?.isEmpty ?? false
-        renderer = session.renderer(in: context, without: session.campaignIndex, unknownLimit: HouseAds.unknownLimit)
+        renderer = session.houseAdRenderer(in: context)
     }
 
     var omissions: [FeedPage.SkippedItem] { renderer.omissions }
@@ -98,7 +97,7 @@ private struct HouseAdReader {
     mutating func next(
         _ count: Int, _ direction: PageDirection, of start: Int64?, repeating isRepeating: Bool = false
     ) throws -> [CellRenderer.PlacedCell] {
-        // If all advertisements belong to campaigns, the inventory is empty and nothing has to be read.
+        // Without house ads nothing has to be read.
         guard count > 0, !isEmpty else { return [] }
         let stream = stream
         var cells = try renderer.cells(count, from: start.map { SortPosition(position: $0) }) {

@@ -57,11 +57,13 @@ struct PageSession {
         return renderer
     }
 
-    func renderer(
-        in context: CellContext, without campaignIndex: CampaignIndex? = nil, unknownLimit: Int = CellRenderer.unknownLimit
-    ) -> CellRenderer {
+    func renderer(in context: CellContext) -> CellRenderer {
+        CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
+    }
+
+    func houseAdRenderer(in context: CellContext) -> CellRenderer {
         CellRenderer(
-            factories: factories, cache: cells, context: context, viewerState: viewerState, without: campaignIndex,
-            unknownLimit: unknownLimit)
+            factories: factories, cache: cells, context: context, viewerState: viewerState, isForHouseAds: true,
+            unknownLimit: HouseAds.unknownLimit)
     }
 }

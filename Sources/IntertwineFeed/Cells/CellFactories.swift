@@ -166,6 +166,9 @@ public struct CellFactories: Sendable {
         tables.content.contains(form) || tables.collection[form] != nil || tables.table[form] != nil
     }
 
+    /// True for an ad that campaigns alone show.
+    package func isCampaignAd(_ item: FeedItem) -> Bool { !item.isHouseAd && storage.tables.streams[item.kind] == .advertisements }
+
     package func kinds(in stream: StreamID) -> [String] { tables.streams.filter { $0.value == stream }.map(\.key) }
 
     /// Returns the item types of ads that a layout can show.

@@ -86,7 +86,7 @@ extension ServiceBuilder {
             return own ?? extensions.placement ?? configuration.feed.placement
         }
         let campaigns = Campaigns(
-            campaignsFile?.campaigns ?? [], factories: factories, delivery: parts.delivery, memberships: stores.store,
+            campaignsFile?.campaigns ?? [], factories: factories, delivery: parts.delivery,
             inventory: CampaignInventory(
                 sources, placement: placement, hasAttributes: configuration.viewers.canHaveAttributes,
                 hasViewers: configuration.viewers.canBeNamed))
@@ -139,7 +139,7 @@ extension ServiceBuilder {
         let lists = ViewerListRoutes(extensions.lists + declaredLists, clients: clients, format: format) { list, path in
             ViewerListAssembler(
                 list: list, path: path, store: store, ledger: ledger, factories: feeds.factories, keys: feeds.keys, links: feeds.links,
-                tokens: feeds.tokens, campaigns: feeds.campaigns, elsewhere: feeds.elsewhere)
+                tokens: feeds.tokens, elsewhere: feeds.elsewhere)
         }
         let idempotency = IdempotencyKeys(clients: clients, keys: feeds.keys)
         let clicks = ClickRoutes(performer: performer, clients: clients, reportsVerdict: configuration.events.reportsVerdict)
@@ -166,8 +166,6 @@ extension ServiceBuilder {
             }
         }
         let takenDown = try await parts.images.takedowns.read(with: campaigns)
-        // The only write comes last.
-        if try await campaigns.campaignIndex(of: stores.store) != nil { try await campaigns.remember() }
         return {
             parts.subscribers.serve(application.feeds)
             parts.images.takedowns.serve(campaigns, takenDown)
