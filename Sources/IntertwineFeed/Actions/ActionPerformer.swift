@@ -33,7 +33,7 @@ package final class ActionPerformer: Sendable {
     }
 
     func attributed(_ events: [LedgerEvent]) -> [LedgerEvent] {
-        guard let campaigns, let id = events.first?.showing?.campaign else { return events }
+        guard let campaigns, let id = events.first?.showing?.campaign, !campaigns.sources.contains(id) else { return events }
         guard let campaign = campaigns.campaign(id) else { return events.map { $0.rejected(as: .late) } }
         return events.map { event in
             var event = event
@@ -164,9 +164,7 @@ package final class ActionPerformer: Sendable {
         }
         guard let item = found else { throw ActionError.unknownCell(cell) }
         // No page shows it.
-        if factories.isCampaignAd(item), try await campaigns?.campaignIndex(of: store)?.hasCreative(CreativeID(item)) != true {
-            throw ActionError.unknownCell(cell)
-        }
+        if try await campaigns?.isUnreachable(item, in: store) ?? false { throw ActionError.unknownCell(cell) }
         let context = CellContext(
             links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil, slot: slot, language: client.language)
         do {

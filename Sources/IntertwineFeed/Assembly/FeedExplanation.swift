@@ -66,7 +66,7 @@ extension FeedAssembler {
         let version = store.version
         let cursor = try request.cursor.map { try self.cursor($0, request.filters) }
         // A page of a data source is read again for each page that is simulated.
-        let pages = readsSources || ranking != nil ? 1 : Self.pageLimit
+        let pages = mayWait || ranking != nil ? 1 : Self.pageLimit
         let (found, number, takenDown) = try await withRows(for: request, client) { rows in
             try await read(for: client, purpose: .background) { [self] snapshot, viewerState in
                 let walk = try PageSimulation(

@@ -1,7 +1,16 @@
 extension Campaigns {
     package func verdict(on item: FeedItem, _ showing: ImpressionContext?) -> Verdict? {
-        guard let id = showing?.campaign else { return factories.isCampaignAd(item) ? .gone : nil }
-        return latest.index(of: id) == nil ? .gone : nil
+        guard let id = showing?.campaign else {
+            // The page is of the time when it was a house ad.
+            return factories.isCampaignAd(item) ? latest.hasCreative(CreativeID(item)) ? .late : .gone : nil
+        }
+        return latest.index(of: id) == nil && !sources.contains(id) ? .gone : nil
+    }
+
+    /// True for an ad for campaigns alone that none names, unless another source of ads may show it.
+    func isUnreachable(_ item: FeedItem, in store: any FeedStore) async throws -> Bool {
+        guard sources.isEmpty, factories.isCampaignAd(item) else { return false }
+        return try await campaignIndex(of: store)?.hasCreative(CreativeID(item)) != true
     }
 
     func names(with creative: CreativeID) -> [String] {

@@ -22,6 +22,8 @@ package final class Campaigns: Sendable {
     private let declared: [Campaign]
     let factories: CellFactories
     let inventory: CampaignInventory?
+    /// The names that sources of ads have in place of campaigns.
+    let sources: Set<String>
     /// Requests wait for a load to finish, so that a campaign that was just written appears on the next page.
     private let cache = VersionedCache<CampaignIndex>(maximumWait: .seconds(3_600))
     private let known: Mutex<Known>
@@ -30,8 +32,10 @@ package final class Campaigns: Sendable {
     private let lastEnd = Atomic(Int64.min)
 
     package init(
-        _ declared: [Campaign], factories: CellFactories, delivery: AdServer, inventory: CampaignInventory? = nil
+        _ declared: [Campaign], factories: CellFactories, delivery: AdServer, inventory: CampaignInventory? = nil,
+        sources: [any AdSource] = []
     ) {
+        self.sources = Set(sources.map(\.name))
         (self.declared, self.factories, self.delivery, self.inventory) = (declared, factories, delivery, inventory)
         known = Mutex(Known(campaignIndex: CampaignIndex([]) { _ in nil }))
     }
