@@ -6,6 +6,8 @@
 @_exported public import struct HTTPTypes.HTTPResponse
 @_exported public import enum IntertwineFeed.Action
 @_exported public import protocol IntertwineFeed.AdPlacement
+@_exported public import struct IntertwineFeed.AdSlots
+@_exported public import protocol IntertwineFeed.AdSource
 @_exported public import struct IntertwineFeed.Analytics
 @_exported public import class IntertwineFeed.ArrayDataSource
 @_exported public import struct IntertwineFeed.BindCommand
@@ -84,10 +86,8 @@
 @_exported public import struct IntertwineHTTPServer.HandlerResult
 @_exported public import struct IntertwineHTTPServer.PeerAddress
 @_exported public import struct IntertwineHTTPServer.RequestBody
-@_exported public import enum IntertwineHTTPServer.RequestBodyError
 @_exported public import struct IntertwineHTTPServer.RequestHead
 @_exported public import struct IntertwineHTTPServer.ResponseWriter
-@_exported public import enum IntertwineHTTPServer.ResponseWriterError
 @_exported public import struct IntertwineHTTPServer.ServerRequest
 @_exported public import struct IntertwineHTTPServer.ServerResponse
 @_exported public import enum IntertwinePrimitives.JSONValue

@@ -19,6 +19,8 @@ public struct ServiceExtensions: Sendable {
     public var dataSources: [String: any DataSource] = [:]
     /// The ad placement, which replaces `ads.scope` and `ads.per-page`.
     public var placement: (any AdPlacement)?
+    /// Sources of ads, asked in this order, after campaigns and before house ads. Each page of the feeds is made for one request then.
+    public var adSources: [any AdSource] = []
     /// Further routes of the public listener. A route that no request can reach, such as one of the product, ends the start.
     public var routes: [ServiceRoute] = []
     /// Further lists of viewers, which commands change and `GET /lists/{name}` shows.
@@ -51,6 +53,16 @@ public struct ServiceExtensions: Sendable {
             let isName = list.rawValue.wholeMatch(of: /[A-Za-z][A-Za-z0-9_-]{0,63}/) != nil
             guard isName else { return "the list '\(list.rawValue)': a name is a letter followed by letters, digits, _ or -, 64 at most" }
             return names.insert(list).inserted ? nil : "the list '\(list.rawValue)' is served already"
+        }
+    }
+
+    func adSourceErrors(beside campaigns: [Campaign]) -> [String] {
+        var names = Set(campaigns.map(\.id))
+        return adSources.map(\.name).compactMap { name in
+            guard name.wholeMatch(of: /[a-z0-9-]{2,64}/) != nil else {
+                return "the source of ads '\(name)': a name has 2 to 64 of a-z, 0-9, -"
+            }
+            return names.insert(name).inserted ? nil : "the source of ads '\(name)': a campaign or another source has this name"
         }
     }
 

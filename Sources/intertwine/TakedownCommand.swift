@@ -11,8 +11,7 @@ struct TakedownCommand: AsyncParsableCommand {
         abstract: "Take items down until they are released.",
         discussion: """
             A takedown removes an item from the store at once. Imports and sources skip the item and report that. After its release, the next
-            import or synchronization restores it. A service may be running. Ads of a deleted campaign also stay hidden until they, or the
-            campaign, are released.
+            import or synchronization restores it. A service may be running.
 
               intertwine takedown add user:tt --reason "complaint 4711"
               intertwine takedown list
@@ -87,7 +86,7 @@ struct TakedownCommand: AsyncParsableCommand {
         func run() async throws {
             let (configuration, store) = try await options.existingStore()
             let keys = try configuration.itemKinds().keys(items)
-            for key in keys where try await !store.isReleasable(key) {
+            for key in keys where try await store.takedown(of: key) == nil {
                 throw ExitError("\(key): is not taken down; nothing was released")
             }
             let lines = try await configuration.audited("takedown", all ? "release --all" : "release") { note in

@@ -207,7 +207,7 @@ def main():
     spring = {
         "kind": "campaign", "id": "spring", "advertiser": "ACME", "creatives": ["10"], "starts": "2026-01-01T00:00:00Z",
         "ends": "9999-01-01T00:00:00Z", "goal": {"total": 1_000}}
-    started = [spring, user("Grace"), user("Cash"), advertisement(9), {**advertisement(10), "type": "video"}]
+    started = [spring, user("Grace"), user("Cash"), advertisement(9), {**advertisement(10), "type": "video", "house": False}]
     with Service(started, {"admin.token": TOKEN, "admin.max-import": "64KiB"}) as service:
         description = Description.of(Listener(service))
         walk = Walk(Listener(service), description)

@@ -29,7 +29,7 @@ struct AdvertisementLabelTests {
 
     private static let items =
         Items.users(20) + Items.advertisement(1) + Items.advertisement(2, "video") + Items.advertisement(3, "audio")
-        + Items.advertisement(4) + Items.advertisement(5)
+        + Items.advertisement(4, house: false) + Items.advertisement(5, house: false)
         + #"{"kind":"offer","id":"o","name":"Bread","advertiser":"Baker"}"# + "\n" + #"{"kind":"silent","id":"s","name":"Quiet"}"# + "\n"
         + #"{"kind":"campaign","id":"plain","advertiser":"ACME","creatives":[4]}"# + "\n"
         + #"{"kind":"campaign","id":"named","advertiser":"ACME","creatives":[5],"#

@@ -69,8 +69,8 @@ struct CampaignBlockedTests {
                     "over", "1", #","ends":"2020-01-01T00:00:00Z","targeting":{"attributes":{"all":["a=1"],"none":["a=1"]}}"#),
             ]
             let settings = ["kinds.file=\(kinds)", RunningService.tokenSetting]
-            let service = try RunningService(items: Items.users(5) + Items.advertisements(2), settings: settings)
-            #expect(try service.admin("PUT", "/admin/items/badge/b", body: #"{"name":"B"}"#).status == 201)
+            let service = try RunningService(items: Items.users(5) + Items.advertisements(3, reserved: [1, 2]), settings: settings)
+            #expect(try service.admin("PUT", "/admin/items/badge/b", body: #"{"name":"B","house":false}"#).status == 201)
             let ids = [
                 "open", "none", "attributes", "nobody", "quiet", "elsewhere", "gone", "hours", "left", "over", "unreported", "unplayed",
                 "seen", "played",
@@ -82,14 +82,24 @@ struct CampaignBlockedTests {
                 Self.campaign("played", "film", #","goal":{"total":5,"unit":"views"}"#),
             ]
             let film =
-                #"{"type":"video","contentUrl":"https://a.example/f.mp4","clickthroughUrl":"https://a.example/","mediaType":"video/mp4"}"#
+                #"{"type":"video","contentUrl":"https://a.example/f.mp4","clickthroughUrl":"https://a.example/","mediaType":"video/mp4","house":false}"#
             #expect(try service.admin("PUT", "/admin/items/ad/film", body: film).status == 201)
-            #expect(try service.admin("PUT", "/admin/items/poster/p", body: #"{"name":"P"}"#).status == 201)
+            #expect(try service.admin("PUT", "/admin/items/poster/p", body: #"{"name":"P","house":false}"#).status == 201)
             for (id, body) in zip(ids, campaigns + goals) {
                 let answer = try service.admin("PUT", "/admin/items/campaign/\(id)", body: body)
                 #expect(answer.status == 201, "\(answer.text)")
             }
             #expect(try service.admin("DELETE", "/admin/items/ad/2").status == 204)
+            // A campaign is refused with a house ad, and blocked once one of its ads becomes a house ad.
+            let house = "'3' is a house ad: a campaign shows only ads with \"house\": false"
+            let refused = try service.admin("PUT", "/admin/items/campaign/mixed", body: Self.campaign("mixed", "3"))
+            #expect(
+                try refused.status == 422 && JSON(refused.text)["detail"]?.text?.contains("creatives.0: \(house)") == true,
+                "\(refused.text)")
+            let reserved = Items.advertisement(3, house: false)
+            #expect(try service.admin("PUT", "/admin/items/ad/3", with: ["If-Match: *"], body: reserved).status == 200)
+            #expect(try service.admin("PUT", "/admin/items/campaign/mixed", body: Self.campaign("mixed", "3")).status == 201)
+            #expect(try service.admin("PUT", "/admin/items/ad/3", with: ["If-Match: *"], body: Items.advertisement(3)).status == 200)
             let expected = [
                 "attributes":
                     "targeting: attributes of the viewer require viewers.attributes-header or viewers.jwt.attribute-claims, which are not set",
@@ -101,6 +111,7 @@ struct CampaignBlockedTests {
                 "gone": "none of its creatives exists and has a cell in a layout",
                 "hours": "targeting: none of its hours and days is between starts and ends",
                 "left": "targeting: none of its hours and days is left before ends",
+                "mixed": "creatives: \(house)",
                 "unplayed": "goal: the kinds of its creatives have no slot 'complete', so none of the views counts",
                 "unreported": "goal: the kinds of its creatives have no slot 'impression', so none of the impressions counts",
             ]
@@ -125,7 +136,7 @@ struct CampaignBlockedTests {
     @Test("Without ad slots all campaigns are blocked; without viewer names, campaigns with caps are")
     func everywhere() async throws {
         try await offPool {
-            let items = Items.users(5) + Items.advertisements(1) + Self.campaign("open", "1")
+            let items = Items.users(5) + Items.advertisements(1, reserved: [1]) + Self.campaign("open", "1")
             let none = try RunningService(items: items, settings: ["ads.per-page=0", RunningService.tokenSetting])
             #expect(try Self.states(none)["open"]?.hasPrefix("blocked: its feeds and sections show no ads") == true)
             let capped = Self.campaign("capped", "1", #","caps":[{"count":1,"window":"1h"}]"#)
@@ -144,7 +155,8 @@ struct CampaignBlockedTests {
     func takenDown() async throws {
         try await offPool {
             let service = try RunningService(
-                items: Items.users(5) + Items.advertisements(1) + Self.campaign("spring", "1"), settings: [RunningService.tokenSetting])
+                items: Items.users(5) + Items.advertisements(1, reserved: [1]) + Self.campaign("spring", "1"),
+                settings: [RunningService.tokenSetting])
             let fields = ["User-Agent: tests", "X-Viewer-ID: ann"]
             let page = try JSON(try service.get("/feed?limit=5", fields: fields).text)
             let ad = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" })
@@ -166,7 +178,7 @@ struct CampaignBlockedTests {
     func cutAttributes() async throws {
         try await offPool {
             let items =
-                Items.users(5) + Items.advertisements(2)
+                Items.users(5) + Items.advertisements(2, reserved: [1])
                 + Self.campaign("free", "1", Self.targeting(#""attributes":{"none":["plan=pro"]}"#))
             let service = try RunningService(
                 items: items, settings: ["viewers.attributes-header=X-Attributes", RunningService.tokenSetting])

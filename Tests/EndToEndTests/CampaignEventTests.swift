@@ -24,7 +24,9 @@ struct CampaignEventTests {
         #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1","promo:1"]\#(members)}"# + "\n"
     }
 
-    private static let promo = #"{"kind":"promo","id":"1","title":"A","url":"https://example.com/"}"# + "\n"
+    private static func promo(house: Bool) -> String {
+        #"{"kind":"promo","id":"1","title":"A","url":"https://example.com/","house":\#(house)}"# + "\n"
+    }
 
     /// The counts by ad and by campaign.
     private static func reports(_ service: RunningService) throws -> [[String: [String: Int]]] {
@@ -52,9 +54,9 @@ struct CampaignEventTests {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             try Self.kinds.write(toFile: "\(folder)/kinds.yaml", atomically: true, encoding: .utf8)
             let service = try RunningService(
-                items: Items.users(3) + Items.advertisements(1),
+                items: Items.users(3) + Items.advertisements(1, reserved: [1]),
                 settings: [RunningService.tokenSetting, "events.report-verdict=true", "kinds.file=\(folder)/kinds.yaml"])
-            #expect(try service.admin("PUT", "/admin/items/promo/1", body: Self.promo).status == 201)
+            #expect(try service.admin("PUT", "/admin/items/promo/1", body: Self.promo(house: false)).status == 201)
             let dates = isRunning ? "" : #","starts":"2030-01-01T00:00:00Z""#
             #expect(try service.admin("PUT", "/admin/items/campaign/spring", body: Self.campaign(dates)).status == 201)
             let fields = ["User-Agent: tests", "X-Viewer-ID: ann"]
@@ -96,7 +98,7 @@ struct CampaignEventTests {
             try kinds.write(toFile: "\(folder)/kinds.yaml", atomically: true, encoding: .utf8)
             let service = try RunningService(
                 items: Items.users(3), settings: [RunningService.tokenSetting, "kinds.file=\(folder)/kinds.yaml"])
-            #expect(try service.admin("PUT", "/admin/items/promo/1", body: Self.promo).status == 201)
+            #expect(try service.admin("PUT", "/admin/items/promo/1", body: Self.promo(house: !hasCampaign)).status == 201)
             if hasCampaign {
                 let campaign = Self.campaign("").replacing(#""1","promo:1""#, with: #""promo:1""#)
                 #expect(try service.admin("PUT", "/admin/items/campaign/spring", body: campaign).status == 201)

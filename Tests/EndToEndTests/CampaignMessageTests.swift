@@ -49,7 +49,8 @@ struct CampaignMessageTests {
                 #"{"kind":"campaign","id":"c\#($0.key)","advertiser":"ACME","creatives":["\#($0.key)"],\#($0.value)}"# + "\n"
             }
             let service = try RunningService(
-                items: Items.users(5) + Items.advertisements(6) + lines.joined(), settings: [RunningService.tokenSetting])
+                items: Items.users(5) + Items.advertisements(6, reserved: Set(1...6)) + lines.joined(),
+                settings: [RunningService.tokenSetting])
             let told = try JSON(try service.admin("GET", "/admin/explain?limit=5&languages=de").text)
             let found = (told["advertisements"]?.list ?? []).map { ($0["id"]?.text ?? "", $0["reason"]?.text ?? "") }
             let reasons = Dictionary(found) { first, _ in first }
@@ -71,7 +72,7 @@ struct CampaignMessageTests {
         try await offPool {
             let campaign = #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]}"# + "\n"
             let service = try RunningService(
-                items: Items.users(5) + Items.advertisements(2) + campaign, settings: [RunningService.tokenSetting])
+                items: Items.users(5) + Items.advertisements(2, reserved: [1]) + campaign, settings: [RunningService.tokenSetting])
             let told = try JSON(try service.admin("GET", "/admin/explain?limit=5").text)
             let reasons = (told["excludedAdvertisements"]?.list ?? []).map { $0["reason"]?.text ?? "" }
             #expect(reasons == ["campaigns have all ad slots of the feed, 1 on 1 page of this limit; no slot remains for house ads"])

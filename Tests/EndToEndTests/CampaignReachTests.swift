@@ -21,9 +21,9 @@ struct CampaignReachTests {
         #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]\#(members)}"# + "\n"
     }
 
-    private static func service(_ items: String = "") throws -> RunningService {
+    private static func service(_ items: String = "", reserved: Set<Int> = [1]) throws -> RunningService {
         try RunningService(
-            items: Items.users(5) + Items.advertisements(2) + items,
+            items: Items.users(5) + Items.advertisements(2, reserved: reserved) + items,
             settings: [RunningService.tokenSetting, "events.report-verdict=true", "viewers.attributes-header=X-Attributes"])
     }
 
@@ -68,7 +68,7 @@ struct CampaignReachTests {
         ])
     func notThere(members: String) async throws {
         try await offPool {
-            let service = try Self.service()
+            let service = try Self.service(reserved: [])
             // Tokens from the time as a house ad.
             let old = [try Self.onPage(service, "ann"), try Tokens(try JSON(try service.get("/cells/ad:1").text))]
             #expect(try service.ask("POST", "/cells/ad:1/dismissal", fields: Self.fields("eve")).status == 200)
@@ -78,7 +78,7 @@ struct CampaignReachTests {
                 }
             }
             #expect(try dismissed() == ["ad:1"])
-            _ = try service.importItems(Self.spring(members))
+            _ = try service.importItems(Items.advertisement(1, house: false) + Self.spring(members))
             for viewer in ["ann", "bob"] { #expect(try service.get("/cells/ad:1", fields: Self.fields(viewer)).status == 404) }
             #expect(try service.get("/cells/ad:1").status == 404)
             #expect(try service.get("/cells/ad:2").status == 200)

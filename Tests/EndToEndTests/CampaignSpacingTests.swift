@@ -28,12 +28,13 @@ struct CampaignSpacingTests {
         arguments: [(["ads.min-distance=1"], 23), (["ads.min-distance=12"], 8)])
     func limits(settings: [String], most: Int) async throws {
         try await offPool {
-            let items = Items.users(118) + Items.advertisements(4)
+            // Without campaigns all ads are house ads.
+            func items(_ reserved: Set<Int>) -> String { Items.users(118) + Items.advertisements(4, reserved: reserved) }
             let sponsorship = Self.campaign("spring", #""1""#, #","priority":"sponsorship""#)
             let both = Self.campaign("a", #""1""#) + Self.campaign("b", #""2","3""#)
-            for campaigns in [sponsorship, both, ""] {
+            for (campaigns, reserved) in [(sponsorship, Set([1])), (both, Set([1, 2, 3])), ("", Set())] {
                 let service = try RunningService(
-                    items: items + campaigns, settings: ["ads.placement=every 5", RunningService.tokenSetting] + settings)
+                    items: items(reserved) + campaigns, settings: ["ads.placement=every 5", RunningService.tokenSetting] + settings)
                 for viewer in ["ann", nil] {
                     let found = try [5, 20, 100].map { try Self.showings(limit: $0, viewer: viewer, service) }
                     for id in Set(found.flatMap(\.keys)) {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each way to stop a campaign withholds its ads until their release.
+/// The ads of a campaign are shown for campaigns alone, however it stops.
 @Suite("Stopped campaigns, from outside", .timeLimit(.untilStuck))
 struct CampaignStopTests {
     /// A service with a campaign file that the test writes.
@@ -15,7 +15,7 @@ struct CampaignStopTests {
             file = FileManager.default.temporaryDirectory.appendingPathComponent("campaigns-\(UUID()).yaml").path
             try Self.write(campaigns, to: file)
             service = try RunningService(
-                items: Items.users(5) + Items.advertisements(3),
+                items: Items.users(5) + Items.advertisements(3, reserved: [1, 2, 3]),
                 settings: ["campaigns.file=\(file)", RunningService.tokenSetting, "events.report-verdict=true"])
         }
 
@@ -42,11 +42,9 @@ struct CampaignStopTests {
 
         func cells() throws -> [Int] { try (1...3).map { try service.get("/cells/ad:\($0)").status } }
 
-        func campaigns() throws -> (states: [String: String], withheld: [String: [String]]) {
-            let told = try JSON(try service.admin("GET", "/admin/campaigns").text)
-            let states = (told["campaigns"]?.list ?? []).map { ($0["campaign"]?.text ?? "", $0["state"]?.text ?? "") }
-            let withheld = (told["withheld"]?.list ?? []).map { ($0["item"]?.text ?? "", ($0["campaigns"]?.list ?? []).compactMap(\.text)) }
-            return (Dictionary(uniqueKeysWithValues: states), Dictionary(uniqueKeysWithValues: withheld))
+        func states() throws -> [String: String] {
+            let told = try JSON(try service.admin("GET", "/admin/campaigns").text)["campaigns"]?.list ?? []
+            return Dictionary(uniqueKeysWithValues: told.map { ($0["campaign"]?.text ?? "", $0["state"]?.text ?? "") })
         }
     }
 
@@ -86,9 +84,7 @@ struct CampaignStopTests {
         }
     }
 
-    @Test(
-        "Ads removed from the campaign file stay withheld until their release",
-        arguments: [true, false])
+    @Test("No page shows an ad that campaigns alone show once none names it, until it is a house ad", arguments: [true, false])
     func takenOut(isRestarted: Bool) async throws {
         try await offPool {
             var fixture = try Fixture("spring: {advertiser: ACME, creatives: [1, 3]}, \(Self.keeper)")
@@ -99,65 +95,39 @@ struct CampaignStopTests {
             let token = try #require(page["actions"]?["impression"]?["body"]?["events"]?[0]?["token"]?.text)
             try fixture.write("spring: {advertiser: ACME, creatives: [3]}, \(Self.keeper)", isRestarted: isRestarted)
             #expect(try fixture.shown() == ["ad:2", "ad:3"] && fixture.cells() == [404, 200, 200])
-            #expect(try fixture.campaigns().withheld == ["ad:1": ["spring"]])
             try fixture.write(Self.keeper, isRestarted: isRestarted)
             #expect(try fixture.shown() == ["ad:2"] && fixture.cells() == [404, 200, 404])
-            #expect(try fixture.campaigns().withheld == ["ad:1": ["spring"], "ad:3": ["spring"]])
             #expect(try service.get(link).status == 410)
             let seen = try service.ask("POST", "/events", body: #"{"events":[{"type":"impression","cell":"ad:1","token":"\#(token)"}]}"#)
             #expect(try JSON(seen.text)["results"]?[0]?["verdict"]?.text == "unknown")
             let told = try JSON(try service.admin("GET", "/admin/explain?limit=5").text)["excludedAdvertisements"]?.list ?? []
             #expect(
-                told.first { $0["id"]?.text == "1" }?["reason"]?.text?.contains("belongs to campaigns that no longer exist (spring)")
-                    == true)
-            // One ad is released, then the others with the campaign.
-            #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 204)
+                told.first { $0["id"]?.text == "1" }?["reason"]?.text == #"it is for campaigns alone ("house": false), and none names it"#)
+            #expect(try service.admin("PUT", "/admin/items/ad/1", with: ["If-Match: *"], body: Items.advertisement(1)).status == 200)
             #expect(try fixture.cells() == [200, 200, 404])
-            #expect(try service.admin("DELETE", "/admin/takedowns/ad:1").status == 404)
-            let release = ["takedown", "release", "campaign:spring", "--config", service.configurationFile, "--database", service.database]
-            #expect(try Command.run(release).lines == ["campaign:spring: released"])
-            #expect(try Command.run(release).code != 0)
-            let end = ContinuousClock.now + .seconds(30)
-            while try fixture.cells() != [200, 200, 200], ContinuousClock.now < end { usleep(50_000) }
-            #expect(try fixture.cells() == [200, 200, 200] && fixture.campaigns().withheld == [:])
-            // A new declaration of the campaign has its ads again.
-            try fixture.write(
-                "spring: {advertiser: ACME, creatives: [1], starts: 2030-01-01T00:00:00Z}, \(Self.keeper)", isRestarted: isRestarted)
-            #expect(try fixture.cells() == [404, 200, 200])
+            // A campaign that names it is blocked then, and the others go on.
+            try fixture.write("spring: {advertiser: ACME, creatives: [1, 3]}, \(Self.keeper)", isRestarted: isRestarted)
+            #expect(try fixture.states() == ["spring": "blocked", "autumn": "running"])
+            #expect(try fixture.cells() == [200, 200, 404])
         }
     }
 
-    @Test("Ads of a removed or changed stored campaign stay withheld until their release")
+    @Test("The ads of a removed campaign of the store are on no page, before and after a restart")
     func ofStore() async throws {
         try await offPool {
             var fixture = try Fixture(Self.keeper)
             let service = fixture.service
-            func put(_ creatives: String, replacing fields: [String] = ["If-Match: *"]) throws {
-                let item = #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":[\#(creatives)]}"#
-                #expect((200...201).contains(try service.admin("PUT", "/admin/items/campaign/spring", with: fields, body: item).status))
-            }
-            func remove() throws { #expect(try service.admin("DELETE", "/admin/items/campaign/spring").status == 204) }
-            // The campaign is removed before any page shows it.
-            try put("\"1\", \"3\"", replacing: [])
-            try remove()
-            #expect(try fixture.cells() == [404, 200, 404])
-            #expect(try fixture.campaigns().withheld == ["ad:1": ["spring"], "ad:3": ["spring"]])
-            #expect(try service.admin("DELETE", "/admin/takedowns/ad:3").status == 204)
-            #expect(try service.admin("DELETE", "/admin/takedowns/ad:3").status == 404)
-            #expect(try fixture.cells() == [404, 200, 200] && fixture.campaigns().withheld == ["ad:1": ["spring"]])
-            try service.killAndRestart()
-            #expect(try fixture.cells() == [404, 200, 200])
-            try put("\"1\"", replacing: [])
+            let item = #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]}"#
+            #expect(try service.admin("PUT", "/admin/items/campaign/spring", body: item).status == 201)
             #expect(try fixture.shown() == ["ad:1", "ad:2"])
-            try put("\"3\"")
-            #expect(try fixture.shown() == ["ad:2", "ad:3"] && fixture.cells() == [404, 200, 200])
-            try remove()
-            #expect(try fixture.shown() == ["ad:2"] && fixture.cells() == [404, 200, 404])
-            try service.killAndRestart()
-            #expect(try fixture.cells() == [404, 200, 404])
-            #expect(try fixture.campaigns().withheld == ["ad:1": ["spring"], "ad:3": ["spring"]])
+            #expect(try service.admin("DELETE", "/admin/items/campaign/spring").status == 204)
+            for isRestarted in [false, true] {
+                if isRestarted { try service.killAndRestart() }
+                #expect(try fixture.shown() == ["ad:2"] && fixture.cells() == [404, 200, 404])
+            }
             #expect(try service.admin("DELETE", "/admin/takedowns/campaign:spring").status == 204)
-            #expect(try fixture.cells() == [200, 200, 200])
+            #expect(try service.admin("PUT", "/admin/items/campaign/spring", body: item).status == 201)
+            #expect(try fixture.shown() == ["ad:1", "ad:2"])
         }
     }
 
@@ -169,15 +139,15 @@ struct CampaignStopTests {
             let page = try JSON(try fixture.service.get("/cells/ad:1").text)
             let link = try #require(page["actions"]?["selection"]?["href"]?.text)
             try fixture.write("\(spring), paused: true}, \(Self.keeper)", isRestarted: false)
-            #expect(try fixture.campaigns().states == ["spring": "paused", "autumn": "running"])
-            #expect(try fixture.shown() == ["ad:2"] && fixture.cells() == [404, 200, 200])
+            #expect(try fixture.states() == ["spring": "paused", "autumn": "running"])
+            #expect(try fixture.shown() == ["ad:2"] && fixture.cells() == [404, 200, 404])
             let click = try fixture.service.get(link)
             #expect(click.status == 302 && click["X-Verdict"] == "late")
             try fixture.write("\(spring), paused: false}, \(Self.keeper)", isRestarted: false)
             #expect(try fixture.shown().contains("ad:1"))
             let item = #"{"kind":"campaign","id":"winter","advertiser":"ACME","creatives":["3"],"paused":true}"#
             #expect(try fixture.service.admin("PUT", "/admin/items/campaign/winter", body: item).status == 201)
-            #expect(try !fixture.shown().contains("ad:3") && fixture.campaigns().states["winter"] == "paused")
+            #expect(try !fixture.shown().contains("ad:3") && fixture.states()["winter"] == "paused")
             let wrong = item.replacing("true", with: "\"yes\"")
             #expect(
                 try fixture.service.admin("PUT", "/admin/items/campaign/winter", body: wrong).text.contains("paused: must be true or false")

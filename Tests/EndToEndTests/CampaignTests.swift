@@ -33,7 +33,7 @@ struct CampaignTests {
                 Self.campaign("spring", 1, label.isEmpty ? "" : #","disclosure":{"label":"\#(label)"}"#)
             }
             let service = try RunningService(
-                items: Items.users(3) + Items.advertisements(1) + spring("Anzeige"), settings: [RunningService.tokenSetting])
+                items: Items.users(3) + Items.advertisements(1, reserved: [1]) + spring("Anzeige"), settings: [RunningService.tokenSetting])
             func label() throws -> String? {
                 let page = try JSON(try service.get("/feed?limit=3", fields: ["User-Agent: tests", "X-Viewer-ID: ann"]).text)
                 let ad = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" })
@@ -52,7 +52,8 @@ struct CampaignTests {
     func processes() async throws {
         try await offPool {
             let items =
-                Items.users(20) + Items.advertisements(3) + Self.campaign("spring", 2, #","goal":{"total":40},"priority":"sponsorship""#)
+                Items.users(20) + Items.advertisements(3, reserved: [2])
+                + Self.campaign("spring", 2, #","goal":{"total":40},"priority":"sponsorship""#)
             let first = try RunningService(items: items, settings: [RunningService.tokenSetting])
             let others = try (0..<2).map { _ in try RunningService(in: first.folder, settings: [RunningService.tokenSetting]) }
             let services = [first] + others
@@ -79,7 +80,8 @@ struct CampaignTests {
     func pace() async throws {
         try await offPool {
             let goal = #","starts":"2020-01-01T00:00:00Z","ends":"2020-01-03T00:00:00Z","goal":{"total":4}"#
-            let items = Items.users(5) + Items.advertisements(2) + Self.campaign("open", 1) + Self.campaign("over", 2, goal)
+            let items =
+                Items.users(5) + Items.advertisements(2, reserved: [1, 2]) + Self.campaign("open", 1) + Self.campaign("over", 2, goal)
             let service = try RunningService(items: items, settings: [RunningService.tokenSetting])
             for viewer in ["a", "b", "c"] { #expect(try Self.see(viewer, service) == "ad:1") }
             let told = try JSON(try service.admin("GET", "/admin/campaigns").text)["campaigns"]?.list ?? []
@@ -113,7 +115,7 @@ struct CampaignTests {
     )
     func refused() async throws {
         try await offPool {
-            let items = Items.users(5) + Items.advertisements(2) + Self.campaign("stored", 2)
+            let items = Items.users(5) + Items.advertisements(2, reserved: [1, 2]) + Self.campaign("stored", 2)
             let service = try RunningService(items: items)
             let file = "\(service.folder)/campaigns.yaml"
             func start(_ text: String, _ more: String...) throws -> String {
@@ -144,7 +146,8 @@ struct CampaignTests {
     @Test("The check-config command validates campaigns against the store without any write")
     func checked() async throws {
         try await offPool {
-            let service = try RunningService(items: Items.users(5) + Items.advertisements(2) + Self.campaign("stored", 2))
+            let service = try RunningService(
+                items: Items.users(5) + Items.advertisements(2, reserved: [1, 2]) + Self.campaign("stored", 2))
             let file = "\(service.folder)/campaigns.yaml"
             func check(_ text: String, database: String) throws -> (code: Int32, text: String) {
                 try text.write(toFile: file, atomically: true, encoding: .utf8)
@@ -178,7 +181,7 @@ struct CampaignTests {
         try await offPool {
             let ads = (1...2).map { number in
                 #"{"kind":"ad","id":\#(number),"contentUrl":"http://pictures.sample.invalid/ad-\#(number).png","#
-                    + #""clickthroughUrl":"https://shop.example/\#(number)","type":"image"}"# + "\n"
+                    + #""clickthroughUrl":"https://shop.example/\#(number)","type":"image","house":false}"# + "\n"
             }.joined()
             let both = #"{"kind":"campaign","id":"both","advertiser":"ACME","creatives":["1","2"]}"# + "\n"
             let service = try RunningService(
@@ -199,7 +202,7 @@ struct CampaignTests {
     func takenDown() async throws {
         try await offPool {
             let service = try RunningService(
-                items: Items.users(5) + Items.advertisements(3) + Self.campaign("spring", 2) + Self.campaign("autumn", 3),
+                items: Items.users(5) + Items.advertisements(3, reserved: [2, 3]) + Self.campaign("spring", 2) + Self.campaign("autumn", 3),
                 settings: [RunningService.tokenSetting])
             #expect(["ad:2", "ad:3"].contains(try Self.see("a", service) ?? ""))
             #expect(try service.admin("PUT", "/admin/takedowns/ad:2").status == 201)
@@ -226,7 +229,8 @@ struct CampaignTests {
         try await offPool {
             let more = Self.campaign("low", 2, #","priority":"house""#) + Self.campaign("off", 3)
             let service = try RunningService(
-                items: Items.users(5) + Items.advertisements(4) + Self.campaign("top", 1) + more, settings: [RunningService.tokenSetting])
+                items: Items.users(5) + Items.advertisements(4, reserved: [1, 2, 3]) + Self.campaign("top", 1) + more,
+                settings: [RunningService.tokenSetting])
             #expect(try service.ask("POST", "/cells/ad:1/dismissal", fields: ["X-Viewer-ID: ann"]).status < 300)
             for item in ["campaign:off", "ad:4"] {
                 #expect(try service.admin("PUT", "/admin/takedowns/\(item)").status == 201)
@@ -248,7 +252,8 @@ struct CampaignTests {
     func changes() async throws {
         try await offPool {
             let service = try RunningService(
-                items: Items.users(20) + Items.advertisements(3) + Self.campaign("spring", 2), settings: [RunningService.tokenSetting])
+                items: Items.users(20) + Items.advertisements(3, reserved: [2]) + Self.campaign("spring", 2),
+                settings: [RunningService.tokenSetting])
             var client = FeedClient()
             try client.load(service, "/feed?limit=5&changes=true", pages: 2)
             let held = client.cells
@@ -270,7 +275,7 @@ struct CampaignTests {
             defer { try? FileManager.default.removeItem(atPath: file) }
             try "campaigns:\n  spring: {advertiser: ACME, creatives: [1]}\n  autumn: {advertiser: ACME, creatives: [2]}\n".write(
                 toFile: file, atomically: true, encoding: .utf8)
-            let items = Items.users(5) + Items.advertisements(3)
+            let items = Items.users(5) + Items.advertisements(3, reserved: [1, 2])
             let service = try RunningService(items: items, settings: ["campaigns.file=\(file)", RunningService.tokenSetting])
             var viewers = 0
             func shown() throws -> Set<String?> {
@@ -298,7 +303,9 @@ struct CampaignTests {
     @Test("A viewer's cap applies across two processes and a restart, and impressions beyond it are surplus")
     func capsOfProcesses() async throws {
         try await offPool {
-            let items = Items.users(20) + Items.advertisements(3) + Self.campaign("spring", 2, #","caps":[{"count":1,"window":"1d"}]"#)
+            let items =
+                Items.users(20) + Items.advertisements(3, reserved: [2])
+                + Self.campaign("spring", 2, #","caps":[{"count":1,"window":"1d"}]"#)
             let first = try RunningService(items: items, settings: [RunningService.tokenSetting])
             let services = [first, try RunningService(in: first.folder, settings: [RunningService.tokenSetting])]
             func page(_ service: RunningService, _ path: String, _ viewer: Int) throws -> JSON {
@@ -323,7 +330,8 @@ struct CampaignTests {
     func samePageOfProcesses(caps: String) async throws {
         try await offPool {
             let members = caps + #","goal":{"total":200},"priority":"sponsorship""#
-            let items = Items.users(20) + Items.advertisements(3) + Self.campaign("one", 2, members) + Self.campaign("g", 3)
+            let items =
+                Items.users(20) + Items.advertisements(3, reserved: [2, 3]) + Self.campaign("one", 2, members) + Self.campaign("g", 3)
             let first = try RunningService(items: items, settings: [RunningService.tokenSetting])
             let second = try RunningService(in: first.folder, settings: [RunningService.tokenSetting])
             for number in 0..<10 {
@@ -347,7 +355,8 @@ struct CampaignTests {
             }
             try write("creatives: [1], goal: {total: 2}")
             let service = try RunningService(
-                items: Items.users(5) + Items.advertisements(3), settings: ["campaigns.file=\(file)", RunningService.tokenSetting])
+                items: Items.users(5) + Items.advertisements(3, reserved: [1, 3]),
+                settings: ["campaigns.file=\(file)", RunningService.tokenSetting])
             for viewer in ["a", "b"] { #expect(try Self.see(viewer, service) == "ad:1") }
             #expect(try Self.see("c", service) != "ad:1")
             try write("creatives: []")

@@ -80,7 +80,7 @@ struct CommandLineTests {
                 try "campaigns:\n  \(name): {advertiser: ACME, creatives: [1], priority: house}\n".write(
                     toFile: campaigns, atomically: true, encoding: .utf8)
             }
-            try Items.advertisement(1).write(toFile: "\(folder)/items.json", atomically: true, encoding: .utf8)
+            try Items.advertisement(1, house: false).write(toFile: "\(folder)/items.json", atomically: true, encoding: .utf8)
             #expect(try Command.run(["import", "\(folder)/items.json"] + options).code == 0)
             try declare("spring")
             let service = try SpawnedProcess(

@@ -122,7 +122,7 @@ struct CountingTests {
         try await offPool {
             let campaign = #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"]}"# + "\n"
             let service = try RunningService(
-                items: Items.users(3) + Items.advertisements(1) + campaign,
+                items: Items.users(3) + Items.advertisements(1, reserved: [1]) + campaign,
                 settings: ["events.report-verdict=true", "ads.count-clicks=seen", "events.click-window=0s"])
             for (own, other) in [
                 (["X-Viewer-ID: ann"], ["X-Viewer-ID: bob"]), (["X-Forwarded-For: 192.0.2.7"], ["X-Forwarded-For: 192.0.2.8"]),

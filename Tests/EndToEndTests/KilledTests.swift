@@ -52,7 +52,8 @@ struct KilledTests {
             let campaign =
                 #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":[1],"goal":{"unit":"clicks","total":60},"pacing":"asap"}"#
             let settings = [RunningService.tokenSetting, "events.click-rate=1000000", "limits.writes-per-address=1000000"]
-            let service = try RunningService(items: Items.users(4) + Items.advertisements(1) + campaign + "\n", settings: settings)
+            let service = try RunningService(
+                items: Items.users(4) + Items.advertisements(1, reserved: [1]) + campaign + "\n", settings: settings)
             @Sendable func click(_ viewer: String, _ port: UInt16) throws {
                 let (client, fields) = (try RawClient(port: port), ["User-Agent: tests", "X-Viewer-ID: \(viewer)"])
                 let page = try JSON(try RunningService.ask(client, "GET", "/feed?limit=4", fields: fields).text)

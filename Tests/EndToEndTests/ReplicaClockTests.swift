@@ -50,7 +50,8 @@ struct ReplicaClockTests {
             let campaign =
                 #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["2"],"priority":"sponsorship","starts":"\#(begin)"}"#
             let service = try RunningService(
-                items: Replicas.items + campaign + "\n", settings: Replicas.settings, environment: clock.environment, database: database.uri
+                items: Items.users(12) + Items.advertisements(2, reserved: [2]) + campaign + "\n", settings: Replicas.settings,
+                environment: clock.environment, database: database.uri
             )
             clock.offset = 600
             let ads = try Replicas.page(service, "/feed?limit=5")["cells"]?.list.compactMap { $0["id"]?.text }.filter {

@@ -101,7 +101,10 @@ struct ReplicaFaultTests {
                 #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["2"],"caps":[{"count":100,"window":"1d"}]}"# + "\n"
             let limits = ["limits.writes-per-address=1000000", "store.readers=3"]
             let service = try #require(
-                try Replicas.start(1, of: database, items: Replicas.items + campaign, settings: Replicas.settings + limits).first)
+                try Replicas.start(
+                    1, of: database, items: Items.users(12) + Items.advertisements(2, reserved: [2]) + campaign,
+                    settings: Replicas.settings + limits
+                ).first)
             let load = ClickLoad(ports: [service.port], click: try Replicas.click(service), clients: 8)
             defer { load.stop() }
             let isOver = Atomic(false)

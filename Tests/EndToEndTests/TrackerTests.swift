@@ -151,7 +151,7 @@ struct TrackerTests {
 
                 """
             let service = try RunningService(
-                items: Self.items(origin) + campaign,
+                items: Self.items(origin).replacing(#""id":1,"#, with: #""id":1,"house":false,"#) + campaign,
                 settings: [
                     "images.allowed-networks=127.0.0.1/32", "images.allowed-ports=\(origin.port)", RunningService.tokenSetting,
                 ])

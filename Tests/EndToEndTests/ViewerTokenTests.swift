@@ -220,7 +220,7 @@ struct ViewerTokenTests {
             let campaign =
                 #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"targeting":{"attributes":{"all":["plan=paid"]}}}"#
                 + "\n"
-            let (signer, items) = (try TokenSigner(.hs256), Items.users(5) + Items.advertisements(1) + campaign)
+            let (signer, items) = (try TokenSigner(.hs256), Items.users(5) + Items.advertisements(1, reserved: [1]) + campaign)
             let settings = ["viewers.jwt.attribute-claims=plan=realm.plan", "viewers.attributes-header=X-Attributes"]
             let service = try Self.service(signer, settings: settings, items: items)
             func status(_ fields: [String]) throws -> Int { try service.get("/cells/ad:1", fields: fields).status }

@@ -38,8 +38,8 @@ struct ItemImportTests {
         #expect(try await store.ids(.advertisements) == ["1"])
     }
 
-    private static func ad(_ id: Int) -> String {
-        #"{"kind":"ad","id":\#(id),"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image"}"#
+    private static func ad(_ id: Int, house: Bool = false) -> String {
+        #"{"kind":"ad","id":\#(id),"contentUrl":"http://a/","clickthroughUrl":"http://b/","type":"image","house":\#(house)}"#
     }
 
     @Test("Campaigns are imported if their ads exist anywhere in the import; a duplicate id is an error", arguments: [false, true])
@@ -68,6 +68,8 @@ struct ItemImportTests {
             let (summary, reports) = try run(lines.joined(separator: "\n"), policy: .skip, isRehearsal: isRehearsal)
             #expect(summary.added == 4 && summary.skipped == 2 && reports.count == 2, "\(summary) \(reports)")
         }
+        let house = #expect(throws: InvalidItem.self) { try run([Self.ad(2, house: true), campaign("e", "1,2")].joined(separator: "\n")) }
+        #expect(house.map { "\($0)".hasPrefix("line 2: creatives.1: '2' is a house ad") } == true)
         // One that already exists, and one that is taken down, will do.
         let store = try SQLiteStore(path: path)
         #expect(try await store.ids(.advertisements).contains("a"))

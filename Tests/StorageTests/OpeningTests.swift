@@ -76,10 +76,13 @@ struct OpeningTests {
         do {
             let store = try SQLiteStore(path: scratch.path("items.sqlite"))
             _ = try await store.put(user("a"))
+            _ = try await store.put(advertisement("1"))
+            _ = try await store.put(advertisement("2"))
         }
         try scratch.sqlite(
             "items.sqlite",
             """
+            CREATE TABLE campaign_creative (kind TEXT, id TEXT, campaign TEXT); INSERT INTO campaign_creative VALUES ('ad', '1', 'spring');
             DROP TABLE item_revision; DROP INDEX item_due; ALTER TABLE item DROP COLUMN due; ALTER TABLE item DROP COLUMN counts;
             PRAGMA user_version = 1
             """)
@@ -90,6 +93,11 @@ struct OpeningTests {
         _ = try await store.put(draft)
         #expect(try await store.ids() == ["a"])
         #expect(try await store.read { try $0.storedItem(kind: "user", id: "b")?.body } == draft.body)
+        // An ad that belonged to a campaign is none of the house.
+        for (id, isHouseAd) in [("1", false), ("2", true)] {
+            let ad = try #require(try await store.read { try $0.storedItem(kind: "ad", id: id) })
+            #expect(ad.isHouseAd == isHouseAd && (try? Advertisement(item: ad)) != nil)
+        }
     }
 
     @Test("A database of a version before 0.1.0 is refused with the way out")

@@ -13,7 +13,6 @@ enum StatementPlans {
         "event", "rollup_cell", "rollup_day", "allowance", "recent_allowance", "idempotency", "selection", "selection_step", "listing",
         "item", "source_item", "item_entry", "item_revision",
         "takedown", "gone", "delivery", "exposure", "ad_listing",
-        "campaign_creative",
         "report_total", "report_ad", "report_place", "tracker_call",
     ]
 
@@ -26,7 +25,6 @@ enum StatementPlans {
         ("DELETE FROM source_item WHERE source", "what is gone from a source is removed item by item"),
         ("UPDATE source_item SET adopted", "the same"),
         ("DELETE FROM item WHERE (kind, id) IN (SELECT kind, id FROM gone", "the same"),
-        ("SELECT kind, id, campaign FROM campaign_creative", "once for each version of the store, bounded by its campaigns"),
         ("DELETE FROM recent_allowance WHERE id IN (", "the first rows alone"),
         ("SELECT lane, kind, id, variant, body FROM item ORDER BY", "a draft is copied into the store that came before it"),
     ]

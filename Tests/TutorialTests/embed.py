@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TUTORIAL = ROOT / "Documentation/tutorials/embed.md"
 # The articles whose code is the code of the extensions: kinds with cells, commands, data sources, placements, and middleware.
-ARTICLES = ["CellOfYourOwn", "KindOfYourOwn", "CommandOfYourOwn", "DataSourceOfYourOwn", "PlacementOfYourOwn", "MiddlewareOfYourOwn"]
+ARTICLES = ["CellOfYourOwn", "KindOfYourOwn", "CommandOfYourOwn", "DataSourceOfYourOwn", "PlacementOfYourOwn", "AdSourceOfYourOwn", "MiddlewareOfYourOwn"]
 BLOCK = re.compile(r'^```swift(?: title="([^"]+)")?\n(.*?)^```$', re.M | re.S)
 
 

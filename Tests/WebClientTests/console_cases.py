@@ -177,7 +177,7 @@ def it_books_and_pauses_a_campaign(browser, relay, service):
         browser.driver.find_element(By.ID, "id").send_keys("garden-week", Keys.ENTER)
         task.status("does not exist")
         field(browser, "advertiser").send_keys("Garden & Lamp")
-        field(browser, "creatives").send_keys("1\n2")
+        field(browser, "creatives").send_keys("2\n7")
         task.click("#save")
         task.status("is created")
         task = Task(browser, own)
@@ -193,14 +193,14 @@ def it_books_and_pauses_a_campaign(browser, relay, service):
         task.wait(lambda: "paused" in browser.text("#page"), "the paused campaign")
         task = Task(browser, own)
         task.link("Why", ".shell")
-        browser.driver.find_element(By.NAME, "cell").send_keys("ad:1", Keys.ENTER)
+        browser.driver.find_element(By.NAME, "cell").send_keys("ad:2", Keys.ENTER)
         task.wait(lambda: "garden-week, which is paused" in browser.text("#explanation"), "the reason")
 
 
 def it_pauses_a_campaign_of_the_file(browser, relay, service):
     with tempfile.TemporaryDirectory() as folder:
         campaigns = Path(folder) / "campaigns.yaml"
-        campaigns.write_text("campaigns:\n  spring: {advertiser: Lamps, creatives: [1]}\n")
+        campaigns.write_text("campaigns:\n  spring: {advertiser: Lamps, creatives: [7]}\n")
         with Service(settings=(f"campaigns.file={campaigns}",)) as own:
             task = Task(browser, own)
             task.link("Ads", ".shell")

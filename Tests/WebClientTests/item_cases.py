@@ -156,20 +156,20 @@ def edit_all_types(browser, kinds):
         # Nested objects, lists, and lists of objects as JSON.
         choose(browser, "campaign", "spring")
         enter(field(browser, "advertiser"), "Acme")
-        enter(field(browser, "creatives"), "1\n2")
+        enter(field(browser, "creatives"), "2\n7")
         enter(field(browser, "total"), "5000")
         enter(field(browser, "caps"), "[{")
         browser.click("#save")
         assert not browser.script("return arguments[0].checkValidity()", field(browser, "caps"))
         enter(field(browser, "caps"), '[{"count": 3, "window": "1d"}]')
         enter(field(browser, "any"), "plan=free")
-        enter(field(browser, "creatives"), "1\nnone")
+        enter(field(browser, "creatives"), "2\nnone")
         assert "no ad 'none'" in press(browser, "#save") and browser.driver.switch_to.active_element == field(browser, "creatives")
-        enter(field(browser, "creatives"), "1\n2")
+        enter(field(browser, "creatives"), "2\n7")
         assert press(browser, "#save") == "campaign:spring is created.", browser.visible_text()
         stored = item(own, "campaign/spring")[0]
         assert stored["goal"] == {"total": 5000} and stored["caps"] == [{"count": 3, "window": "1d"}], stored
-        assert [str(one) for one in stored["creatives"]] == ["1", "2"] and stored["targeting"] == {"attributes": {"any": ["plan=free"]}}, stored
+        assert [str(one) for one in stored["creatives"]] == ["2", "7"] and stored["targeting"] == {"attributes": {"any": ["plan=free"]}}, stored
 
 
 # Declarations of a kind before and after a change, and an item that was stored before it.
@@ -208,7 +208,7 @@ NOTE = {
     "texts": {"en": "Text"},
 }
 CAMPAIGN = {
-    "kind": "campaign", "id": "c", "advertiser": "Acme", "creatives": [1, "2"], "labels": [" x", "y "], "targeting": {"attributes": {"any": ["plan=free "]}},
+    "kind": "campaign", "id": "c", "advertiser": "Acme", "creatives": [7, "2"], "labels": [" x", "y "], "targeting": {"attributes": {"any": ["plan=free "]}},
     "goal": {"daily": 1_000_000_000_000},
 }
 AD = {

@@ -67,7 +67,7 @@ extension ActionPerformer {
     private func link(
         _ token: ImpressionToken, _ destination: LinkCache.Destination, for client: ClientFingerprint, now: Int64
     ) -> ResolvedLink? {
-        let objection = campaigns?.verdict(on: CreativeID(destination.viewModel.subject.item), token.showing)
+        let objection = campaigns?.verdict(on: destination.viewModel.subject.item, token.showing)
         guard objection != .gone else { return nil }
         return ResolvedLink(token.cell, destination, self.client(client, with: token, objection, now: now), now)
     }
@@ -89,7 +89,7 @@ extension ActionPerformer {
             throw ActionError.forgedToken
         }
         // The cell exists. If only its campaign keeps the click from counting, the commands still run.
-        let objection = campaigns?.verdict(on: CreativeID(cell.subject.item), token.showing)
+        let objection = campaigns?.verdict(on: cell.subject.item, token.showing)
         return self.client(client, with: token, objection == .gone ? .late : objection, now: now)
     }
 

@@ -76,7 +76,7 @@ extension ActionPerformer {
                 continue
             }
             let viewModel = viewModels[ByteString(sighting.cell)]
-            let objection = viewModel.flatMap { campaigns?.verdict(on: CreativeID($0.subject.item), token.showing) }
+            let objection = viewModel.flatMap { campaigns?.verdict(on: $0.subject.item, token.showing) }
             guard let viewModel, objection != .gone else {
                 refuse(.gone)
                 continue

@@ -70,16 +70,15 @@ extension ActionPerformer {
         let forms = CellLayout.allCases.flatMap { factories.advertisementForms(in: $0) }.filter { $0.kind == name.kind }
         guard !forms.isEmpty else { return events }
         _ = try await campaigns?.campaignIndex(of: store)
-        let creative = CreativeID(kind: name.kind, id: name.id)
         let item = try await store.read { try $0.item(kind: name.kind, id: name.id) }
         if let item, !forms.contains(ItemType(kind: item.kind, variant: item.variant)) { return events }
         let info = item.map { CreativeInfo($0) } ?? CreativeInfo(form: name.kind)
-        return assigned(
-            events.map { event in
-                var event = event
-                event.creative = info
-                return event
-            }, to: creative, at: now)
+        let named = events.map { event in
+            var event = event
+            event.creative = info
+            return event
+        }
+        return item.map { assigned(named, to: $0, at: now) } ?? named
     }
 
     private func undoable(

@@ -33,7 +33,7 @@ package final class ActionPerformer: Sendable {
     }
 
     func attributed(_ events: [LedgerEvent]) -> [LedgerEvent] {
-        guard let campaigns, let id = events.first?.showing?.campaign else { return events }
+        guard let campaigns, let id = events.first?.showing?.campaign, !campaigns.sources.contains(id) else { return events }
         guard let campaign = campaigns.campaign(id) else { return events.map { $0.rejected(as: .late) } }
         return events.map { event in
             var event = event
@@ -88,7 +88,7 @@ package final class ActionPerformer: Sendable {
         context.recordSelection(by: slot)
         let events =
             token == nil
-            ? assigned(Self.withoutToken(context.events, of: slot), to: CreativeID(viewModel.subject.item), at: now)
+            ? assigned(Self.withoutToken(context.events, of: slot), to: viewModel.subject.item, at: now)
             : attributed(context.events)
         return try await commit(context, events, slot: slot, idempotency: idempotency, response: response)
     }
@@ -112,12 +112,13 @@ package final class ActionPerformer: Sendable {
 
     /// Returns events without the token of a page with the campaign that their ad belongs to, so that reports by ad and reports by campaign
     /// agree.
-    func assigned(_ events: [LedgerEvent], to creative: CreativeID, at now: Int64) -> [LedgerEvent] {
-        guard let owner = campaigns?.owner(of: creative, at: now), owner.isOwned else { return events }
+    func assigned(_ events: [LedgerEvent], to item: FeedItem, at now: Int64) -> [LedgerEvent] {
+        guard let campaigns, factories.isCampaignAd(item) else { return events }
+        let owner = campaigns.owner(of: CreativeID(item), at: now)
         return attributed(
             events.map { event in
-                var event = owner.campaign == nil ? event.rejected(as: .late) : event
-                event.showing = owner.campaign.map { ImpressionContext(withoutPage: $0) }
+                var event = owner == nil ? event.rejected(as: .late) : event
+                event.showing = owner.map { ImpressionContext(withoutPage: $0) }
                 return event
             })
     }
@@ -162,10 +163,8 @@ package final class ActionPerformer: Sendable {
                 kind: name.kind, id: name.id, for: FeedContext(viewer: client.viewer, language: client.language))
         }
         guard let item = found else { throw ActionError.unknownCell(cell) }
-        // An ad that was withdrawn together with its campaigns counts as taken down itself.
-        if try await campaigns?.campaignIndex(of: store)?.isExclusive(CreativeID(kind: name.kind, id: name.id)) ?? false {
-            throw ActionError.unknownCell(cell)
-        }
+        // No page shows it.
+        if try await campaigns?.isUnreachable(item, in: store) ?? false { throw ActionError.unknownCell(cell) }
         let context = CellContext(
             links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil, slot: slot, language: client.language)
         do {

@@ -1,5 +1,11 @@
-/// The ad slots of one page, which ad sources fill, with the ad state that the cursors of the adjacent pages carry.
-struct AdSlots {
+/// The ad slots of one page, which the sources of ads fill.
+///
+/// ```swift
+/// func begin(_ slots: inout AdSlots) throws -> (inout AdSlots) throws -> Void {
+///     { slots in for slot in slots.empty.prefix(1) { try slots.fill(slot, with: "ad:7") } }
+/// }
+/// ```
+public struct AdSlots {
     struct Block {
         let section: Int?
         let content: Range<Int>
@@ -17,32 +23,38 @@ struct AdSlots {
         var cell: CellRenderer.PlacedCell?
     }
 
-    let content: PageContent
-    let identity: UInt32
-    let context: CellContext
+    private(set) var content = PageContent()
+    let session: PageSession
+    /// It is set by campaigns if the page may have ads of theirs. The page is one viewer's then.
+    var targeting: TargetingContext?
+    private(set) var identity: UInt32 = 0
+    private(set) var context: CellContext
     private(set) var blocks: [Block] = []
     private(set) var slots: [Slot] = []
     var omissions: [FeedPage.SkippedItem] = []
     var decision: CampaignAds.Decision?
-    var distances: AdDistances
-    var rotation: (before: Int64?, after: Int64?) = (nil, nil)
-    var pinnedRange: (low: FeedPosition, high: FeedPosition)?
+    var distances = AdDistances()
     private let sections: FeedSections
-    private let offsets: PageOffsets?
+    private var offsets: PageOffsets?
+    /// The source that is asked, and what the sources leave in the cursors of the adjacent pages.
+    var source = ""
+    private var left: (before: [PageCursor.AdState], after: [PageCursor.AdState]) = ([], [])
 
-    init(
-        in content: PageContent, of sections: FeedSections, showsAdsAlone: Bool, spacing: AdSpacing, feed: UInt64, for session: PageSession
-    ) {
-        (self.content, self.sections) = (content, sections)
+    init(for session: PageSession, of sections: FeedSections) {
+        (self.session, self.sections, context) = (session, sections, session.context)
+    }
+
+    /// Finds the slots of a page whose content is read.
+    mutating func place(in content: PageContent, showsAdsAlone: Bool, spacing: AdSpacing, feed: UInt64) {
+        self.content = content
         identity = PageCursor.identity(of: content.cells.first?.position, inFeed: feed)
-        var context = session.context
         // A page of campaigns that is requested again later counts as another impression.
-        context.page = session.targeting?.page(identity) ?? identity
-        self.context = context
+        context.page = targeting?.page(identity) ?? identity
         let cursor = session.cursor
         distances = AdDistances(
             spacing, count: content.cells.count, isBackward: session.direction == .backward, around: cursor?.shown)
         offsets = sections.indices.contains { sections.placement(in: $0).countsContent } ? PageOffsets(of: content, cursor: cursor) : nil
+        let offsets = offsets
         content.forEachRange { section, range in
             blocks.append(
                 Block(section: section, content: range, placement: sections.placement(in: section), start: offsets?.start(of: section) ?? 0)
@@ -139,7 +151,7 @@ struct AdSlots {
         slots.insert(Slot(block: number, index: index, cell: cell), at: next)
     }
 
-    mutating func number(for session: PageSession) {
+    mutating func number() {
         guard slots.count - emptyCount > 1 else { return }
         let renderer = session.renderer(in: context)
         var shown: [Int64: Int] = [:]
@@ -160,27 +172,81 @@ struct AdSlots {
         }
     }
 
+    // MARK: Sources
+
+    /// The numbers of the slots that no source has filled, in the order of the page; none before the content is read.
+    public var empty: [Int] { slots.indices.filter { slots[$0].cell == nil } }
+
+    /// Puts an ad of the store into a slot, unless it does not exist, has no cell in the layout, or is too near to itself.
+    @discardableResult
+    public mutating func fill(_ slot: Int, with cell: String) throws -> Bool {
+        guard slots.indices.contains(slot), let name = session.factories.item(ofCell: cell), session.factories.isAdvertisement(name.kind),
+            let item = try session.snapshot.item(kind: name.kind, id: name.id)
+        else { return false }
+        let (key, coordinate) = (AdKey(CreativeID(item)), coordinate(of: slots[slot]))
+        var renderer = session.renderer(in: context)
+        guard distances.permits(key, at: coordinate), var found = try renderer.cell(of: item) else { return false }
+        distances.note(key, at: coordinate)
+        found.served = AdServer.ServedAd(campaign: source, creative: CreativeID(item), remembered: 0, at: session.request.now)
+        slots[slot].cell = found
+        return true
+    }
+
+    /// The bytes that the source left in the cursor of this page; empty for the first page.
+    public var state: [UInt8] { session.cursor?.ads.first { $0.source == source }?.bytes ?? [] }
+
+    /// Leaves bytes for the adjacent page, at most 512; more are not kept.
+    public mutating func leave(_ state: [UInt8], towards direction: PageDirection) {
+        guard !state.isEmpty, state.count <= PageCursor.AdState.limit, direction == .forward ? content.hasAfter : content.hasBefore else {
+            return
+        }
+        let state = PageCursor.AdState(source: source, bytes: state)
+        if direction == .forward { left.after.append(state) } else { left.before.append(state) }
+    }
+
+    /// An error that ends an assembly: the source has to decide first.
+    struct UndecidedError: Error {
+        let key: String
+        let source: any AdSource
+        let slots: Int
+        let context: FeedContext
+        let state: [UInt8]
+    }
+
+    func decision(of source: any AdSource) throws -> [String?] {
+        let empty = emptyCount
+        if empty == 0 { return [] }
+        // One assembly may be of several pages.
+        let key = "\(identity) \(source.name)"
+        if let known = session.rows.decisions[key] { return known }
+        let (request, client) = (session.request, session.client)
+        let context = FeedContext(
+            viewer: client.viewer?.name, attributes: client.attributes?.values ?? [:], language: request.language, filters: request.filters)
+        throw UndecidedError(key: key, source: source, slots: empty, context: context, state: state)
+    }
+
     // MARK: Cursors
 
-    func next(after cursor: PageCursor?) -> PageCursor? {
-        guard content.hasAfter else { return nil }
-        let stop = cursor?.direction == .backward ? nil : content.stop
-        let anchor = stop ?? content.cells.last?.position ?? cursor.map { sections.beside($0.position, towards: .forward) }
-        return anchor.map { anchor in
-            PageCursor(
-                direction: .forward, position: anchor, rotation: rotation.after, offsets: offsets?.after(anchor.section),
-                pinned: pinnedRange.flatMap { $0.high == anchor ? nil : $0.high }, shown: distances.beside(.forward))
+    /// The position from which the adjacent page continues; nil if there is none.
+    func anchor(_ direction: PageDirection) -> FeedPosition? {
+        let cursor = session.cursor
+        let stop = session.direction == direction ? content.stop : nil
+        switch direction {
+        case .forward:
+            guard content.hasAfter else { return nil }
+            return stop ?? content.cells.last?.position ?? cursor.map { sections.beside($0.position, towards: .forward) }
+        case .backward:
+            guard content.hasBefore else { return nil }
+            return stop ?? content.cells.first?.position ?? cursor.map { sections.beside($0.position, towards: .backward) }
         }
     }
 
-    func previous(before cursor: PageCursor?) -> PageCursor? {
-        guard content.hasBefore else { return nil }
-        let stop = cursor?.direction == .backward ? content.stop : nil
-        let anchor = stop ?? content.cells.first?.position ?? cursor.map { sections.beside($0.position, towards: .backward) }
-        return anchor.map { anchor in
+    func cursor(_ direction: PageDirection) -> PageCursor? {
+        anchor(direction).map { anchor in
             PageCursor(
-                direction: .backward, position: anchor, rotation: rotation.before, offsets: offsets?.before(anchor.section),
-                pinned: pinnedRange?.low, shown: distances.beside(.backward))
+                direction: direction, position: anchor,
+                offsets: direction == .forward ? offsets?.after(anchor.section) : offsets?.before(anchor.section),
+                shown: distances.beside(direction), ranked: session.rankedPosition, ads: direction == .forward ? left.after : left.before)
         }
     }
 }

@@ -1,59 +1,47 @@
-protocol AdSource: Sendable {
-    func prefetch(for session: inout PageSession) throws
+/// A source of ads, which fills ad slots of pages. Campaigns, house ads and pinned ads are the built-in ones.
+///
+/// The sources of a feed are asked in turn: campaigns, those of ``ServiceExtensions/adSources``, house ads, pinned ads. Each one fills slots
+/// that are empty still. A source of your own usually asks another server, in ``decide(_:of:for:after:)``:
+///
+/// ```swift
+/// struct Auction: AdSource {
+///     let name = "auction"
+///
+///     func decide(_ slots: Int, of feed: String, for context: FeedContext, after state: [UInt8]) async throws -> [String?] {
+///         let url = URL(string: "https://auction.example.com/\(feed)?slots=\(slots)")!
+///         return try await JSONDecoder().decode([String?].self, from: URLSession.shared.data(from: url).0)
+///     }
+/// }
+/// ```
+public protocol AdSource: Sendable {
+    /// The name of the source: of its state in cursors, and in place of a campaign in events and reports. Two to 64 characters of `a-z0-9-`.
+    var name: String { get }
 
-    func fill(_ slots: inout AdSlots, for session: PageSession) throws
+    /// Returns what fills the slots of a page, which is called when the content of the page is read. Both run on a thread of the store, so they
+    /// must not wait for anything else.
+    ///
+    /// By default, the slots get the ads that ``decide(_:of:for:after:)`` returns.
+    func begin(_ slots: inout AdSlots) throws -> (inout AdSlots) throws -> Void
+
+    /// Returns the cells for the empty slots of a page, such as `ad:7` or nil, in the order of the slots.
+    ///
+    /// `state` is the bytes that the source left in the cursor of the page.
+    /// The ads are items of the store, usually with `"house": false`. It is called without a lock and may wait, so it has to have a time-out:
+    /// the page waits for it. If it throws, the slots stay empty for the sources after it, and the log has a line.
+    func decide(_ slots: Int, of feed: String, for context: FeedContext, after state: [UInt8]) async throws -> [String?]
 }
 
-/// The advertisements that an import listed among the content, once for each listing.
-struct PinnedAds: AdSource {
-    private static let limit = 1_000
-
-    let sections: FeedSections
-    private let members: [Int]
-
-    init(in sections: FeedSections) {
-        self.sections = sections
-        members = sections.members { $0 == .pinned }
-    }
-
-    func prefetch(for session: inout PageSession) {}
-
-    func fill(_ slots: inout AdSlots, for session: PageSession) throws {
-        // The positions of pinned ads are those of the import, not those of a ranking.
-        guard !members.isEmpty, session.ranked == nil else { return }
-        let (low, high) = edges(of: slots.content, cursor: session.cursor)
-        slots.pinnedRange = (low, high)
-        var renderer = session.renderer(
-            in: slots.context, without: session.campaignIndex, unknownLimit: HouseAds.unknownLimit)
-        var left = Self.limit
-        for section in members where section >= low.section && section <= high.section && left > 0 {
-            let from = section == low.section ? low : sections.start(of: section)
-            let to = section == high.section ? high : sections.end(of: section)
-            let (lower, upper) = (from.item.position, to.item.position)
-            guard lower != upper, let stream = sections.pinnedStream(of: section) else { continue }
-            let found = try session.snapshot.listings(in: stream, between: min(lower, upper)..<max(lower, upper), limit: left)
-            left -= found.count
-            for listing in sections.isDescending(section) ? found.reversed() : found {
-                guard let cell = try renderer.cell(of: listing.item) else { continue }
-                let position = FeedPosition(section: section, item: SortPosition(position: listing.position))
-                slots.insert(cell, after: position, isFirstPage: session.cursor == nil)
+extension AdSource {
+    /// The default: the slots get the ads that ``decide(_:of:for:after:)`` returns.
+    public func begin(_ slots: inout AdSlots) throws -> (inout AdSlots) throws -> Void {
+        { slots in
+            let empty = slots.empty
+            for (slot, cell) in zip(empty, try slots.decision(of: self)) {
+                if let cell { try slots.fill(slot, with: cell) }
             }
         }
-        slots.omissions += renderer.omissions
     }
 
-    private func edges(of content: PageContent, cursor: PageCursor?) -> (low: FeedPosition, high: FeedPosition) {
-        func edge(_ last: FeedPosition, _ next: FeedPosition) -> FeedPosition {
-            last.section == next.section ? last : sections.end(of: last.section)
-        }
-        let (start, end) = (sections.start(of: 0), sections.end(of: max(0, sections.indices.count - 1)))
-        switch cursor?.direction ?? .forward {
-        case .forward:
-            let high = content.stop ?? content.after.flatMap { after in content.cells.last.map { edge($0.position, after) } } ?? end
-            return (cursor.map { $0.pinned ?? $0.position } ?? start, high)
-        case .backward:
-            let low = content.stop ?? content.before.flatMap { before in content.cells.first.map { edge(before, $0.position) } } ?? start
-            return (low, cursor.map { $0.pinned ?? $0.position } ?? end)
-        }
-    }
+    /// The default: none.
+    public func decide(_ slots: Int, of feed: String, for context: FeedContext, after state: [UInt8]) async throws -> [String?] { [] }
 }

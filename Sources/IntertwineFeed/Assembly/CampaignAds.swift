@@ -8,20 +8,23 @@ struct CampaignAds: AdSource {
 
     private static let attempts = 8
 
+    let name = "c"
     let campaigns: Campaigns
     let feed: String
     let digest: UInt64
 
-    func prefetch(for session: inout PageSession) throws {
-        session.campaignIndex = try campaigns.campaignIndex(at: session.version, in: session.snapshot, of: session.store)
-        guard session.campaignIndex?.hasActiveCampaigns(feed: feed, at: session.request.now) ?? false else { return }
-        session.targeting = session.client.targeting
-        let context = session.request.filters.flatMap { name, values in values.map { Targeting.context(name, $0) } }
-        session.targeting?.context = context.sorted()
+    func begin(_ slots: inout AdSlots) throws -> (inout AdSlots) throws -> Void {
+        let session = slots.session
+        guard let campaignIndex = try campaigns.campaignIndex(at: session.version, in: session.snapshot, of: session.store),
+            campaignIndex.hasActiveCampaigns(feed: feed, at: session.request.now), var targeting = session.client.targeting
+        else { return { _ in } }
+        targeting.context = session.request.filters.flatMap { name, values in values.map { Targeting.context(name, $0) } }.sorted()
+        slots.targeting = targeting
+        return { [targeting] in try fill(&$0, campaignIndex, targeting) }
     }
 
-    func fill(_ slots: inout AdSlots, for session: PageSession) throws {
-        guard let campaignIndex = session.campaignIndex, let targeting = session.targeting else { return }
+    private func fill(_ slots: inout AdSlots, _ campaignIndex: CampaignIndex, _ targeting: TargetingContext) throws {
+        let session = slots.session
         slots.distances.begin(AdDecision.seed(targeting.viewer, digest, UInt64(bitPattern: targeting.moment)))
         guard !slots.slots.isEmpty else { return }
         var page = AdServer.Page(

@@ -24,11 +24,10 @@ extension FeedAssembler {
             guard let item = try item ?? snapshot.item(kind: name.kind, id: name.id) else { return .missing }
             var context = context(of: request, for: client)
             var (page, served): (AdServer.Page?, AdServer.ServedAd?)
-            if let campaigns, let campaignIndex = try campaigns.campaignIndex(at: version, in: snapshot, of: store),
-                campaignIndex.hasCreative(CreativeID(item))
-            {
-                page = self.page(ofCell: id, of: item, request, client.targeting, campaignIndex)
-                guard let page, let allocated = try campaigns.delivery.choose(page, of: campaignIndex).first ?? nil,
+            if let campaigns, factories.isCampaignAd(item) {
+                let campaignIndex = try campaigns.campaignIndex(at: version, in: snapshot, of: store)
+                page = campaignIndex.flatMap { self.page(ofCell: id, of: item, request, client.targeting, $0) }
+                guard let page, let campaignIndex, let allocated = try campaigns.delivery.choose(page, of: campaignIndex).first ?? nil,
                     allocated.creative == CreativeID(item), let index = campaignIndex.index(of: allocated.campaign)
                 else { return .missing }
                 context.page = page.facts.page(page.identity)

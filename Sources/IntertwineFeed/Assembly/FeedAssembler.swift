@@ -14,6 +14,8 @@ package final class FeedAssembler: Sendable {
     let elsewhere: SourceItems
     let campaigns: Campaigns?
     private let adSources: [any AdSource]
+    /// True if there are sources of ads beside the built-in ones, for whose decisions a page may wait.
+    private let hasOwnAds: Bool
     private let links: Links
     private let tokens: CellTokens
     package let path: String
@@ -31,7 +33,7 @@ package final class FeedAssembler: Sendable {
         name: String = "feed", title: String = "main", path: String = "/feed", store: any FeedStore,
         source: any DataSource = FlatDataSource(),
         factories: CellFactories, cells: RenderedCellCache = RenderedCellCache(), placement: any AdPlacement = MidpointPlacement(),
-        campaigns: Campaigns? = nil,
+        campaigns: Campaigns? = nil, adSources: [any AdSource] = [],
         isFair: Bool = true, spacing: AdSpacing = AdSpacing(), elsewhere: SourceItems = SourceItems(), ranking: FeedRanking? = nil,
         filters: [ItemFilter] = [],
         keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
@@ -39,11 +41,10 @@ package final class FeedAssembler: Sendable {
         let sections = FeedSections(source.sections, placement: placement)
         let scope = ranking == nil ? sections.scope : "\(sections.scope)\u{3}ranked"
         let digest = PageCursor.digest(ofFeed: scope.isEmpty ? name : "\(name)\u{0}\(scope)")
-        let paid = campaigns.map { CampaignAds(campaigns: $0, feed: title, digest: digest) }
-        adSources =
-            (paid.map { [$0] } ?? []) + [
-                HouseAds(in: sections, factories: factories, isFair: isFair), PinnedAds(in: sections),
-            ]
+        let paid: [any AdSource] = campaigns.map { [CampaignAds(campaigns: $0, feed: title, digest: digest)] } ?? []
+        self.adSources =
+            paid + adSources + [HouseAds(in: sections, factories: factories, isFair: isFair), PinnedAds(in: sections)]
+        hasOwnAds = !adSources.isEmpty
         (self.store, self.source, self.sections, self.factories, self.cells) = (store, source, sections, factories, cells)
         (self.campaigns, self.spacing, self.links, self.tokens) = (campaigns, spacing, links, tokens)
         (self.path, self.title, self.digest, self.logger) = (path, title, digest, logger)
@@ -64,14 +65,19 @@ package final class FeedAssembler: Sendable {
     package var readsSources: Bool { !readers.isEmpty }
 
     /// True if each page is made for one request: no cache and no request of another viewer gets it.
-    package var dependsOnViewer: Bool {
+    package var dependsOnViewer: Bool { hasOwnAds || hasViewersContent }
+
+    private var hasViewersContent: Bool {
         ranking != nil || source.dependsOnViewer || readers.contains { $0.source.dependsOnViewer }
     }
+
+    /// True if a page may wait for a data source or a source of ads, and is assembled again then.
+    package var mayWait: Bool { readsSources || hasOwnAds }
 
     package var hasPersonalItems: Bool { elsewhere.dependOnViewer }
 
     func sourceContext(of request: FeedRequest, for client: PageClient) -> FeedContext {
-        guard dependsOnViewer else { return FeedContext(language: request.language, filters: request.filters) }
+        guard hasViewersContent else { return FeedContext(language: request.language, filters: request.filters) }
         return FeedContext(
             viewer: client.viewer?.name, attributes: client.attributes?.values ?? [:], language: request.language, filters: request.filters)
     }
@@ -84,14 +90,27 @@ package final class FeedAssembler: Sendable {
     ) async throws -> Value {
         var rows = SourceRows()
         let context = sourceContext(of: request, for: client)
-        for _ in 0..<(readsSources ? Self.sourceReads : 0) {
+        for _ in 0..<(mayWait ? Self.sourceReads : 0) {
             do { return try await body(rows) } catch let missing as SourceRows.MissingError {
                 guard let reader = sections.reader(of: missing.query.section) else { throw missing }
                 rows.add(try await reader.items(missing.query, for: context), for: missing.query)
+            } catch let undecided as AdSlots.UndecidedError {
+                rows.decisions[undecided.key] = try await decision(undecided, now: request.now)
             }
         }
-        guard readsSources else { return try await body(rows) }
+        guard mayWait else { return try await body(rows) }
         throw StoreError.unavailable("a page of \(path) needs too many reads of its data source")
+    }
+
+    private func decision(_ asked: AdSlots.UndecidedError, now: Int64) async throws -> [String?] {
+        do { return try await asked.source.decide(asked.slots, of: title, for: asked.context, after: asked.state) } catch {
+            try Task.checkCancellation()
+            let name = asked.source.name
+            if omissions.repetitions(of: "ads \(name)", now: now) != nil {
+                logger.warning("a source of ads failed, and its slots are empty", metadata: ["source": "\(name)", "error": "\(error)"])
+            }
+            return []
+        }
     }
 
     // MARK: Pages
@@ -109,14 +128,14 @@ package final class FeedAssembler: Sendable {
     package func page(
         _ request: FeedRequest, for client: PageClient, completion: @escaping @Sendable (Result<FeedPage, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
-        guard !readsSources, ranking == nil else { return perform(completion) { [self] in try await page(request, for: client) } }
+        guard !mayWait, ranking == nil else { return perform(completion) { [self] in try await page(request, for: client) } }
         return read(request, for: .page, completion) { [self] in try page(request, for: client, $0, $1, $2, SourceRows()) }
     }
 
     package func sharedPage(
         _ request: FeedRequest, for purpose: ReadPurpose = .page, completion: @escaping @Sendable (Result<FeedPage?, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
-        guard readsSources else {
+        guard mayWait else {
             return read(request, for: purpose, completion) { [self] in try sharedPage(request, $0, $1, $2, SourceRows()) }
         }
         return perform(completion) { [self] in
@@ -217,14 +236,19 @@ package final class FeedAssembler: Sendable {
         var session = session
         session.newest = newest
         session.isOfAuthors = (source as? SectionedDataSource)?.followed != nil
-        for ads in adSources { try ads.prefetch(for: &session) }
         session.filter = RowFilter(session.request.filters, among: filters)
+        var slots = AdSlots(for: session, of: sections)
+        let fillers = try adSources.map { ads in
+            slots.source = ads.name
+            return try ads.begin(&slots)
+        }
         let content = try session.ranked?.read(for: session, factories) ?? PageReader(of: source, sections, for: session).read()
-        var slots = AdSlots(
-            in: content, of: sections, showsAdsAlone: source.showsAdsAlone, spacing: spacing, feed: digest(session.request.filters),
-            for: session)
-        for ads in adSources { try ads.fill(&slots, for: session) }
-        return try splice(&slots, for: session)
+        slots.place(in: content, showsAdsAlone: source.showsAdsAlone, spacing: spacing, feed: digest(session.request.filters))
+        for (ads, fill) in zip(adSources, fillers) {
+            slots.source = ads.name
+            try fill(&slots)
+        }
+        return try splice(&slots)
     }
 
     func session(
@@ -237,18 +261,16 @@ package final class FeedAssembler: Sendable {
             factories: factories, cells: cells)
     }
 
-    private func splice(_ slots: inout AdSlots, for session: PageSession) throws -> FeedPage {
-        slots.number(for: session)
+    private func splice(_ slots: inout AdSlots) throws -> FeedPage {
+        slots.number()
+        let (session, request) = (slots.session, slots.session.request)
         var headers = session.renderer()
         let entries = try entries(of: slots, for: session, headers: &headers)
-        let request = session.request
-        var (next, previous) = (slots.next(after: session.cursor), slots.previous(before: session.cursor))
-        next?.ranked = session.rankedPosition
-        previous?.ranked = session.rankedPosition
+        let (next, previous) = (slots.cursor(.forward), slots.cursor(.backward))
         return FeedPage(
             entries: entries, limit: request.limit, next: href(next, for: request), previous: href(previous, for: request),
             sections: sections.isNamed && session.ranked == nil ? slots.blocks.compactMap { $0.section.flatMap(sections.name(of:)) } : nil,
-            syncToken: request.followsChanges && ranking == nil ? syncToken(entries, of: session, previous: previous, next: next) : nil,
+            syncToken: request.followsChanges && ranking == nil ? syncToken(entries, of: slots, previous: previous, next: next) : nil,
             validUntil: CellTokens.endOfBucket(of: request.now),
             omissions: slots.content.omissions + slots.omissions + headers.omissions, following: next, decision: slots.decision,
             language: request.language)

@@ -37,7 +37,6 @@ package struct FeedExplanation: Sendable {
     package enum NotShownReason: Sendable, Hashable {
         case inCampaigns([String])
         case campaignTakenDown
-        case formerlyInCampaigns([String])
         case dismissed
         case omitted(FeedPage.SkippedItem.Reason)
         case feedEnds(pages: Int, shown: Int, paid: Int = 0)
@@ -67,22 +66,21 @@ extension FeedAssembler {
         let version = store.version
         let cursor = try request.cursor.map { try self.cursor($0, request.filters) }
         // A page of a data source is read again for each page that is simulated.
-        let pages = readsSources || ranking != nil ? 1 : Self.pageLimit
+        let pages = mayWait || ranking != nil ? 1 : Self.pageLimit
         let (found, number, takenDown) = try await withRows(for: request, client) { rows in
             try await read(for: client, purpose: .background) { [self] snapshot, viewerState in
                 let walk = try PageSimulation(
                     of: self, request, for: client, to: cursor, at: version, in: snapshot, viewerState, rows, pages: pages)
                 var reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
                 var rank = 0
-                let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
+                _ = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
                 let items = try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements).filter {
                     $0.kind != Campaign.kind
                 }
                 let found = try items.map { item in
-                    let isPaid = item.withRow { campaignIndex?.hasCreative($0) ?? false }
+                    let isPaid = factories.isCampaignAd(item)
                     let omitted = reader.omissions.count
-                    let former = (campaignIndex?.former[CreativeID(item)]).map { FeedExplanation.NotShownReason.formerlyInCampaigns($0) }
-                    let isStopped = campaignIndex?.isTakenDown(CreativeID(item)) ?? false
+                    let isStopped = campaigns?.isWithheld(CreativeID(item)) ?? false
                     let cell = try reader.cell(of: item)?.rendered.id
                     let place = cell.flatMap { walk.positions[ByteString($0)] }
                     defer { if cell != nil, !isPaid { rank += 1 } }
@@ -96,9 +94,9 @@ extension FeedAssembler {
                                 ? nil
                                 : cell == nil
                                     ? .dismissed
-                                    : isStopped
+                                    : isStopped && isPaid
                                         ? .campaignTakenDown
-                                        : former ?? (isPaid ? .inCampaigns(campaigns?.names(with: CreativeID(item)) ?? []) : walk.absence))
+                                        : isPaid ? .inCampaigns(campaigns?.names(with: CreativeID(item)) ?? []) : walk.absence)
                 }
                 let kinds = [Campaign.kind] + factories.kinds(in: .advertisements).sorted()
                 let takenDown = try kinds.flatMap { kind in

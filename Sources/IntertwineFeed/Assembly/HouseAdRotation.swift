@@ -43,13 +43,11 @@ final class HouseAdRotation: Sendable {
         cache = VersionedCache(maximumWait: maximumWait)
     }
 
-    func inventory(
-        at version: StoreVersion, in snapshot: any StoreSnapshot, of store: any FeedStore, without campaignIndex: CampaignIndex? = nil
-    ) throws -> HouseAdInventory {
+    func inventory(at version: StoreVersion, in snapshot: any StoreSnapshot, of store: any FeedStore) throws -> HouseAdInventory {
         guard !types.isEmpty else { return HouseAdInventory(positions: [], ownsStream: false) }
         if let current = cache.known(at: version) { return current }
         var found = try cache.value(at: version, in: snapshot, of: store) { [types] in
-            try Self.inventory(of: types, without: campaignIndex, in: $0)
+            try Self.inventory(of: types, in: $0)
         }
         if cache.known(at: version) == nil { (found.ownsStream, found.isStale) = (false, true) }
         return found
@@ -57,13 +55,11 @@ final class HouseAdRotation: Sendable {
 
     func inventory(at version: StoreVersion) -> HouseAdInventory? { cache.known(at: version) }
 
-    private static func inventory(
-        of types: [ItemType], without campaignIndex: CampaignIndex?, in snapshot: any StoreSnapshot
-    ) throws -> HouseAdInventory {
+    private static func inventory(of types: [ItemType], in snapshot: any StoreSnapshot) throws -> HouseAdInventory {
         var (positions, count): ([Int64], Int) = ([], 0)
         func note(_ row: ItemRow) {
             count += 1
-            if !(campaignIndex?.hasCreative(row) ?? false) { positions.append(row.position) }
+            if !HouseField.isFalse(in: row.body) { positions.append(row.position) }
         }
         var met: Set<ItemType> = []
         var hasOthers = false

@@ -1,8 +1,11 @@
+internal import IntertwinePrimitives
+
 /// The rotation continues after the position of an advertisement, not after a count. It therefore stays in step if advertisements are added
 /// or deleted, and works in both directions.
 final class HouseAds: AdSource {
     static let unknownLimit = 64
 
+    let name = "h"
     private let sections: FeedSections
     private let isFair: Bool
     private let rotations: [CellLayout: HouseAdRotation]
@@ -17,45 +20,53 @@ final class HouseAds: AdSource {
 
     private func rotation(of session: PageSession) -> HouseAdRotation { rotations[session.request.layout] ?? HouseAdRotation(types: []) }
 
-    func prefetch(for session: inout PageSession) throws {
+    func begin(_ slots: inout AdSlots) throws -> (inout AdSlots) throws -> Void {
+        let session = slots.session
         let rotation = rotation(of: session)
+        var mark = session.cursor.flatMap { _ in Self.mark(slots.state) }
         // A page in the middle of a session may be the first one since the store changed. Unless their stream is known to hold nothing else,
         // advertisements are read type by type.
-        guard !rotating.isEmpty else {
-            session.houseAds = rotation.inventory(at: session.version)
-            return
+        var inventory = rotation.inventory(at: session.version)
+        if !rotating.isEmpty {
+            let found = try rotation.inventory(at: session.version, in: session.snapshot, of: session.store)
+            if session.cursor == nil, isFair, let hour = session.request.rotationHour {
+                mark = rotation.offset(RotationSeed(viewer: session.client.viewer?.name, hour: hour), of: found)
+            }
+            if slots.targeting == nil, found.ownsStream, !found.isEmpty { announce(found, from: mark, for: session) }
+            inventory = found
         }
-        let inventory = try rotation.inventory(
-            at: session.version, in: session.snapshot, of: session.store, without: session.campaignIndex)
-        session.houseAds = inventory
-        if session.cursor == nil, isFair, let hour = session.request.rotationHour {
-            let seed = RotationSeed(viewer: session.client.viewer?.name, hour: hour)
-            session.rotation = rotation.offset(seed, of: inventory)
-        }
-        if session.targeting == nil, inventory.ownsStream, !inventory.isEmpty { announce(inventory, for: session) }
+        return { [self] in try fill(&$0, inventory, from: mark) }
     }
 
-    private func announce(_ inventory: HouseAdInventory, for session: PageSession) {
+    private static func mark(_ state: [UInt8]) -> Int64? {
+        var reader = ByteReader(state)
+        return reader.readInt64()
+    }
+
+    private static func leave(_ mark: Int64, towards direction: PageDirection, in slots: inout AdSlots) {
+        var writer = ByteWriter(capacity: 8)
+        writer.write(mark)
+        slots.leave(writer.bytes, towards: direction)
+    }
+
+    private func announce(_ inventory: HouseAdInventory, from mark: Int64?, for session: PageSession) {
         guard sections.indices.count == 1, sections.reader(of: 0) == nil, session.ranked == nil, session.direction == .forward,
             case .rotating(let count) = sections.placement(in: 0).supply, count > 0
         else { return }
         let first = RowQuery(.stream(.advertisements), limit: count)
         var queries = [first]
-        if let rotation = session.rotation {
-            queries[0].anchor = SortPosition(position: rotation)
-            if inventory.ends(within: count, after: rotation) { queries.append(first) }
+        if let mark {
+            queries[0].anchor = SortPosition(position: mark)
+            if inventory.ends(within: count, after: mark) { queries.append(first) }
         }
         session.snapshot.prefetch(queries, isComplete: !session.maySkipContent)
     }
 
-    func fill(_ slots: inout AdSlots, for session: PageSession) throws {
-        let reader = HouseAdReader(of: rotation(of: session).types, in: slots.context, for: session)
-        try rotate(reader, into: &slots, for: session)
-    }
-
     /// Only as many advertisements are read as there are empty slots, so that the rotation continues after the last one shown.
-    private func rotate(_ reader: HouseAdReader, into slots: inout AdSlots, for session: PageSession) throws {
-        var (reader, rotation, count) = (reader, session.rotation, slots.emptyCount)
+    private func fill(_ slots: inout AdSlots, _ inventory: HouseAdInventory?, from mark: Int64?) throws {
+        let session = slots.session
+        var reader = HouseAdReader(of: rotation(of: session).types, inventory, in: slots.context, for: session)
+        var (rotation, count) = (mark, slots.emptyCount)
         // Later pages may have a slot for the first house ad, which comes after the last one.
         if session.cursor == nil, rotation == nil, count == 0, !rotating.isEmpty {
             rotation = try reader.next(1, .backward, of: nil).first?.position.item.position
@@ -70,14 +81,16 @@ final class HouseAds: AdSource {
             return count >= 0
         }
         if let shown = slots.fillEmpty(with: cells) {
-            slots.rotation = (shown.first, shown.last)
+            Self.leave(shown.first, towards: .backward, in: &slots)
+            Self.leave(shown.last, towards: .forward, in: &slots)
         } else if let rotation {
             // A page without house ads lies between two of the rotation. The mark is the one already passed in reading direction:
             // forward it stays the mark, backward the one on the other side becomes the mark.
             let other = try reader.next(1, session.direction, of: rotation).first?.position.item.position ?? rotation
-            slots.rotation = session.direction == .forward ? (other, rotation) : (rotation, other)
+            Self.leave(session.direction == .forward ? other : rotation, towards: .backward, in: &slots)
+            Self.leave(session.direction == .forward ? rotation : other, towards: .forward, in: &slots)
         }
-        if session.targeting == nil { slots.respaceRotation() }
+        if slots.targeting == nil { slots.respaceRotation() }
     }
 }
 
@@ -87,10 +100,10 @@ private struct HouseAdReader {
     private let isEmpty: Bool
     private var renderer: CellRenderer
 
-    init(of types: [ItemType], in context: CellContext, for session: PageSession) {
-        stream = AdStream(snapshot: session.snapshot, types: types, ownsStream: session.houseAds?.ownsStream ?? false)
-        isEmpty = session.houseAds?.isEmpty ?? false
-        renderer = session.renderer(in: context, without: session.campaignIndex, unknownLimit: HouseAds.unknownLimit)
+    init(of types: [ItemType], _ inventory: HouseAdInventory?, in context: CellContext, for session: PageSession) {
+        stream = AdStream(snapshot: session.snapshot, types: types, ownsStream: inventory?.ownsStream ?? false)
+        isEmpty = inventory?.isEmpty ?? false
+        renderer = session.houseAdRenderer(in: context)
     }
 
     var omissions: [FeedPage.SkippedItem] { renderer.omissions }
@@ -98,7 +111,7 @@ private struct HouseAdReader {
     mutating func next(
         _ count: Int, _ direction: PageDirection, of start: Int64?, repeating isRepeating: Bool = false
     ) throws -> [CellRenderer.PlacedCell] {
-        // If all advertisements belong to campaigns, the inventory is empty and nothing has to be read.
+        // Without house ads nothing has to be read.
         guard count > 0, !isEmpty else { return [] }
         let stream = stream
         var cells = try renderer.cells(count, from: start.map { SortPosition(position: $0) }) {

@@ -1,15 +1,22 @@
 internal import IntertwinePrimitives
 
-/// The position of a page in a feed, with reading direction and the state of the ad rotation.
+/// The position of a page in a feed, with reading direction and the states of the sources of ads.
 /// It does not contain the limit, so a client can change the limit from page to page.
 struct PageCursor: Hashable {
     var direction: PageDirection
     var position: FeedPosition
-    var rotation: Int64?
     var offsets: ContentOffset?
-    var pinned: FeedPosition?
     var shown: ShownAds?
     var ranked: RankedPosition?
+    var ads: [AdState] = []
+
+    /// The state that a source of ads left for the page. Only the source knows its meaning.
+    struct AdState: Hashable {
+        static let limit = 512
+
+        var source: String
+        var bytes: [UInt8]
+    }
 
     /// Returns the digest of a feed's name in its cursors, so that cursors of other feeds are rejected.
     static func digest(ofFeed name: String) -> UInt64 {
@@ -38,29 +45,33 @@ struct PageCursor: Hashable {
 }
 
 extension PageCursor {
-    private static let short: UInt8 = 1
-    private static let long: UInt8 = 2
+    /// Cursors of the formats 1 and 2 had the states of the built-in sources as fields of their own. They are refused as invalid.
+    private static let short: UInt8 = 3
+    private static let long: UInt8 = 4
 
     func text(feed: UInt64, signer: Signer) -> String {
         var flags: UInt8 = 0
         if direction == .backward { flags |= 1 }
-        if rotation != nil { flags |= 2 }
+        if !ads.isEmpty { flags |= 2 }
         if offsets != nil { flags |= 16 }
-        if pinned != nil { flags |= 32 }
         if shown != nil { flags |= 64 }
         if ranked != nil { flags |= 4 }
-        let format =
-            position.isUnkeyedFirstSection && pinned?.isUnkeyedFirstSection ?? true ? Self.short : Self.long
+        let format = position.isUnkeyedFirstSection ? Self.short : Self.long
         var writer = ByteWriter(capacity: 64)
         writer.write(format)
         writer.write(feed)
         writer.write(flags)
         position.write(to: &writer, isLong: format == Self.long)
-        if let rotation { writer.write(rotation) }
         offsets?.write(to: &writer)
-        pinned?.write(to: &writer, isLong: format == Self.long)
         shown?.write(to: &writer)
         ranked?.write(to: &writer)
+        if !ads.isEmpty { writer.write(UInt8(clamping: ads.count)) }
+        for state in ads {
+            writer.write(UInt8(clamping: state.source.utf8.count))
+            writer.write(Array(state.source.utf8))
+            writer.write(UInt16(clamping: state.bytes.count))
+            writer.write(state.bytes)
+        }
         return signer.sign(writer.bytes)
     }
 
@@ -72,21 +83,13 @@ extension PageCursor {
         }
         guard digest == feed else { throw .otherFeed }
         let isLong = format == Self.long
-        guard let flags = reader.readByte(), flags & 0b1000_1000 == 0, let place = FeedPosition(&reader, isLong: isLong) else {
+        guard let flags = reader.readByte(), flags & 0b1010_1000 == 0, let place = FeedPosition(&reader, isLong: isLong) else {
             throw .invalid
         }
         self.init(direction: flags & 1 == 0 ? .forward : .backward, position: place)
-        if flags & 2 != 0 {
-            guard let rotation = reader.readInt64() else { throw .invalid }
-            self.rotation = rotation
-        }
         if flags & 16 != 0 {
             guard let counts = ContentOffset(&reader) else { throw .invalid }
             self.offsets = counts
-        }
-        if flags & 32 != 0 {
-            guard let listed = FeedPosition(&reader, isLong: isLong) else { throw .invalid }
-            self.pinned = listed
         }
         if flags & 64 != 0 {
             guard let shown = ShownAds(&reader) else { throw .invalid }
@@ -95,6 +98,12 @@ extension PageCursor {
         if flags & 4 != 0 {
             guard let ranked = RankedPosition(&reader) else { throw .invalid }
             self.ranked = ranked
+        }
+        for _ in 0..<(flags & 2 == 0 ? 0 : Int(reader.readByte() ?? 0)) {
+            guard let length = reader.readByte(), let source = reader.readBytes(Int(length)), let count = reader.readUInt16(),
+                let bytes = reader.readBytes(Int(count))
+            else { throw .invalid }
+            ads.append(AdState(source: String(decoding: source, as: UTF8.self), bytes: Array(bytes)))
         }
         guard reader.remaining.isEmpty else { throw .invalid }
     }
@@ -122,7 +131,7 @@ extension FeedPosition {
         writer.write(item.position)
     }
 
-    fileprivate init?(_ reader: inout ByteReader, isLong: Bool) {
+    init?(_ reader: inout ByteReader, isLong: Bool) {
         var section = 0
         var key: SortKey?
         if isLong {

@@ -10,7 +10,7 @@ struct PageSession {
     let context: CellContext
     let rows: SourceRows
     let sourceContext: FeedContext
-    private let factories: CellFactories
+    let factories: CellFactories
     private let cells: RenderedCellCache
 
     var ranked: RankedContent?
@@ -18,13 +18,6 @@ struct PageSession {
     var rankedPosition: RankedPosition?
     /// The digests of cells that the session has shown already.
     var excluded: Set<UInt32> = []
-
-    // The members below are set by the ad sources while they prefetch.
-
-    var campaignIndex: CampaignIndex?
-    var targeting: TargetingContext?
-    var houseAds: HouseAdInventory?
-    var rotation: Int64?
 
     init(
         _ request: FeedRequest, for client: PageClient, cursor: PageCursor?, in snapshot: any StoreSnapshot, of store: any FeedStore,
@@ -35,7 +28,6 @@ struct PageSession {
         (self.request, self.client, self.cursor) = (request, client, cursor)
         (self.snapshot, self.store, self.version) = (snapshot, store, version)
         (self.viewerState, self.context, self.factories, self.cells) = (viewerState, context, factories, cells)
-        rotation = cursor?.rotation
     }
 
     /// The content that matches the filters of the request.
@@ -58,11 +50,13 @@ struct PageSession {
         return renderer
     }
 
-    func renderer(
-        in context: CellContext, without campaignIndex: CampaignIndex? = nil, unknownLimit: Int = CellRenderer.unknownLimit
-    ) -> CellRenderer {
+    func renderer(in context: CellContext) -> CellRenderer {
+        CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
+    }
+
+    func houseAdRenderer(in context: CellContext) -> CellRenderer {
         CellRenderer(
-            factories: factories, cache: cells, context: context, viewerState: viewerState, without: campaignIndex,
-            unknownLimit: unknownLimit)
+            factories: factories, cache: cells, context: context, viewerState: viewerState, isForHouseAds: true,
+            unknownLimit: HouseAds.unknownLimit)
     }
 }

@@ -8,15 +8,13 @@ package struct ViewerListAssembler: Sendable {
     private let links: Links
     private let tokens: CellTokens
     private let signer: Signer
-    private let campaigns: Campaigns?
     private let elsewhere: SourceItems
 
     package init(
         list: ViewerList, path: String, store: any FeedStore, ledger: any Ledger, factories: CellFactories, keys: SigningKeys,
-        links: Links = Links(), tokens: CellTokens, campaigns: Campaigns? = nil, elsewhere: SourceItems = SourceItems()
+        links: Links = Links(), tokens: CellTokens, elsewhere: SourceItems = SourceItems()
     ) {
         self.list = list
-        self.campaigns = campaigns
         self.elsewhere = elsewhere
         self.path = path
         self.store = store
@@ -42,7 +40,7 @@ package struct ViewerListAssembler: Sendable {
             links: links, tokens: tokens, now: now, hasViewer: true, layout: layout, width: width, scale: scale, language: language)
         if let lacking { context.lacking = lacking }
         let reader = ListReader(
-            list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, campaigns: campaigns, elsewhere: elsewhere,
+            list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, elsewhere: elsewhere,
             context: context)
         let listRange = try await ListRange(reader: reader, cursor: cursor, limit: limit)
 
@@ -87,7 +85,6 @@ private struct ListReader {
     let store: any FeedStore
     let ledger: any Ledger
     let factories: CellFactories
-    let campaigns: Campaigns?
     let elsewhere: SourceItems
     let context: CellContext
 
@@ -100,14 +97,10 @@ private struct ListReader {
             let others = try await elsewhere.items(
                 ofCells: listed.map { ByteString($0.cell) }, missingIn: store, factories,
                 for: FeedContext(viewer: viewer, language: context.language))
-            let version = store.version
             let (cells, omissions) = try await store.read { [self] snapshot in
-                let campaignIndex = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
                 let viewModels = try factories.viewModels(
                     of: listed.map { ByteString($0.cell) }, in: snapshot, besides: others, context: context
-                ).filter {
-                    campaignIndex?.hasCreative(CreativeID($0.value.subject.item)) != true
-                }
+                ).filter { !factories.isCampaignAd($0.value.subject.item) }
                 let cells = try ListMembership(of: viewer, in: ledger).read(with: factories.lists) { viewerState in
                     try listed.compactMap { listed -> Cell? in
                         guard let viewModel = viewModels[ByteString(listed.cell)] else { return nil }

@@ -166,6 +166,11 @@ public struct CellFactories: Sendable {
         tables.content.contains(form) || tables.collection[form] != nil || tables.table[form] != nil
     }
 
+    func isAdvertisement(_ kind: String) -> Bool { storage.tables.streams[kind] == .advertisements }
+
+    /// True for an ad that campaigns alone show.
+    package func isCampaignAd(_ item: FeedItem) -> Bool { !item.isHouseAd && isAdvertisement(item.kind) }
+
     package func kinds(in stream: StreamID) -> [String] { tables.streams.filter { $0.value == stream }.map(\.key) }
 
     /// Returns the item types of ads that a layout can show.

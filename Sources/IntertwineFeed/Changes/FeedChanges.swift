@@ -92,12 +92,12 @@ extension FeedAssembler {
         }
     }
 
-    func syncToken(_ entries: [FeedPage.Entry], of session: PageSession, previous: PageCursor?, next: PageCursor?) -> String? {
-        let request = session.request
+    func syncToken(_ entries: [FeedPage.Entry], of slots: AdSlots, previous: PageCursor?, next: PageCursor?) -> String? {
+        let (session, request) = (slots.session, slots.session.request)
         return ClientPageState(
             feed: digest(request.filters), cursor: session.cursor.map { text($0, request.filters) }, limit: request.limit,
             layout: request.layout, width: request.width,
-            scale: request.scale, hour: request.rotationHour ?? 0, moment: session.targeting?.moment ?? 0,
+            scale: request.scale, hour: request.rotationHour ?? 0, moment: slots.targeting?.moment ?? 0,
             edges: ClientPageState.Edges(before: previous?.position.digest ?? 0, after: next?.position.digest ?? 0),
             cells: entries.map(ClientCell.init), filters: request.filters
         ).text

@@ -40,6 +40,16 @@ public struct ItemFields: Sendable {
         return token?.kind == .string && token?.range.isEmpty == true ? nil : token
     }
 
+    /// It accepts texts too: a constant of a source and a column of a table are texts.
+    func flag(_ field: String) throws(ItemError) -> Bool? {
+        guard let token = try token(field) else { return nil }
+        switch String(decoding: object.bytes[token.range], as: UTF8.self) {
+        case "true": return true
+        case "false": return false
+        default: throw ItemError(field: field, reason: "must be true or false, is \(token.kind.rawValue)")
+        }
+    }
+
     private func value(_ field: String) throws(ItemError) -> JSONToken? {
         var found: JSONToken?
         for member in object.members where object.matches(member.name, field) {

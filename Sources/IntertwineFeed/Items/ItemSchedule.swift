@@ -19,10 +19,7 @@ package struct ItemSchedule: Sendable, Hashable {
     private init(_ fields: ItemFields) throws(ItemError) {
         publishAt = try Self.moment("publishAt", in: fields)?.moment
         expireAt = try Self.moment("expireAt", in: fields)?.moment
-        guard let token = try fields.token("draft") else { return }
-        let text = String(decoding: fields.object.bytes[token.range], as: UTF8.self)
-        guard token.kind == .boolean else { throw ItemError(field: "draft", reason: "must be true or false, is \(token.kind.rawValue)") }
-        isDraft = text == "true"
+        isDraft = try fields.flag("draft") ?? false
     }
 
     private static func moment(_ name: String, in fields: ItemFields) throws(ItemError) -> (text: ArraySlice<UInt8>, moment: Int64)? {
@@ -61,8 +58,9 @@ package struct ItemSchedule: Sendable, Hashable {
         ["publishAt", "expireAt"].map { name in ItemField(name) { fields throws(ItemError) in _ = try moment(name, in: fields) } }
         + [ItemField("draft") { fields throws(ItemError) in _ = try ItemSchedule(fields) }]
 
-    /// Returns the item with the schedule of its fields at the start of its body.
+    /// Returns the item with the schedule of its fields at the start of its body, and for an ad with ``HouseField`` after it.
     static func adding(_ fields: ItemFields, to item: ValidatedItem) throws(ItemError) -> ValidatedItem {
+        let names = item.stream == .advertisements ? names + [HouseField.name] : names
         guard fields.object.members.contains(where: { member in names.contains { fields.object.matches(member.name, $0) } }) else {
             return item
         }
@@ -71,8 +69,11 @@ package struct ItemSchedule: Sendable, Hashable {
             throw ItemError(field: "expireAt", reason: "must be later than publishAt", code: .outOfRange)
         }
         var start = ItemBody()
-        for name in names.dropLast() { start.append(name, try moment(name, in: fields)?.text) }
+        for name in Self.names.dropLast() { start.append(name, try moment(name, in: fields)?.text) }
         if schedule.isDraft { start.append("draft", literal: Array("true".utf8)[...]) }
+        if item.stream == .advertisements, try fields.flag(HouseField.name) == false {
+            start.append(HouseField.name, literal: Array("false".utf8)[...])
+        }
         let bytes = start.finish().dropLast()
         guard bytes.count > 1 else { return item }
         var item = item
@@ -132,8 +133,6 @@ final class PreviewSnapshot: StoreSnapshot {
     }
 
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { try snapshot.blockedItems(kind: kind, limit: limit) }
-
-    func memberships() throws -> [CampaignMembership] { try snapshot.memberships() }
 
     func counts() throws -> [ItemType: Int] { try snapshot.counts() }
 }

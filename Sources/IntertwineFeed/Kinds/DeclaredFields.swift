@@ -20,12 +20,12 @@ package struct DeclaredFields: ItemKind {
             }
             guard !variants[..<index].contains(variant) else { throw KindError(["types", "\(index)"], "'\(variant)' occurs twice") }
         }
+        let reserved = ItemSchedule.names + (stream == .advertisements ? [HouseField.name] : [])
         for (index, field) in fields.enumerated() {
             let path = ["fields", field.name]
             try Self.check(name: field.name, at: path)
-            guard !(["kind", "id", "type"] + ItemSchedule.names).contains(field.name) else {
-                throw KindError(
-                    path, "'\(field.name)' is reserved: every item \(ItemSchedule.names.contains(field.name) ? "may have" : "has") it")
+            guard !(["kind", "id", "type"] + reserved).contains(field.name) else {
+                throw KindError(path, "'\(field.name)' is reserved: every item \(reserved.contains(field.name) ? "may have" : "has") it")
             }
             guard !fields[..<index].contains(where: { $0.name == field.name }) else {
                 throw KindError(path, "two fields are named '\(field.name)'")
@@ -66,7 +66,7 @@ package struct DeclaredFields: ItemKind {
         return [id, type]
             + declarations.map { field in
                 ItemField(field.name, isRequired: field.isRequired) { fields throws(ItemError) in _ = try field.stored(in: fields) }
-            }
+            } + (stream == .advertisements ? [HouseField.field] : [])
     }
 
     package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
@@ -91,6 +91,7 @@ package struct DeclaredFields: ItemKind {
         document.add("id", .identifier(limit: Self.idLimit), isRequired: idField == nil)
         if !variants.isEmpty { document.add("type", .choice(variants), isRequired: true) }
         for field in declarations { document.add(field.name, field.schema, isRequired: field.isRequired) }
+        if stream == .advertisements { document.add(HouseField.name, .boolean) }
         if let idField { document.addSubstitute(forIdentifier: idField.name) }
         return document.bytes
     }

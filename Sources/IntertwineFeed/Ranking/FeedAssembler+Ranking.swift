@@ -45,10 +45,12 @@ extension FeedAssembler {
         content.continues = next != nil && all.count < RankedPosition.sessionLimit
         let following = RankedPosition(after: next ?? "", shown: all)
         let version = store.version
-        var page = try await read(for: client, purpose: .page) { [self, content, following] snapshot, viewerState in
-            var session = session(request, for: client, cursor, at: version, in: snapshot, viewerState, SourceRows())
-            (session.ranked, session.rankedPosition) = (content, following)
-            return try assembled(session)
+        var page = try await withRows(for: request, client) { [content, following] rows in
+            try await read(for: client, purpose: .page) { [self] snapshot, viewerState in
+                var session = session(request, for: client, cursor, at: version, in: snapshot, viewerState, rows)
+                (session.ranked, session.rankedPosition) = (content, following)
+                return try assembled(session)
+            }
         }
         page.isDegraded = isDegraded
         return page

@@ -23,7 +23,7 @@ struct CellRenderer {
     private let revision: UInt64
     /// The viewer's state; nil if the viewer has dismissed nothing, so that no cell id has to be checked.
     private let viewerState: ViewerState?
-    private let campaignIndex: CampaignIndex?
+    private let isForHouseAds: Bool
     private(set) var omissions: [FeedPage.SkippedItem] = []
     private var writer = JSONWriter(capacity: 0)
     private var found = 0
@@ -36,14 +36,14 @@ struct CellRenderer {
 
     init(
         factories: CellFactories, cache: RenderedCellCache, context: CellContext, viewerState: ViewerState?,
-        without campaignIndex: CampaignIndex? = nil,
+        isForHouseAds: Bool = false,
         unknownLimit: Int = CellRenderer.unknownLimit
     ) {
         self.factories = factories
         self.cache = cache
         self.context = context
         self.viewerState = viewerState.flatMap { $0.hidesCells ? $0 : nil }
-        self.campaignIndex = campaignIndex
+        self.isForHouseAds = isForHouseAds
         self.unknownLimit = unknownLimit
         circumstances = RenderedCell.RenderKey(context)
         hour = CellTokens.bucket(of: context.now)
@@ -53,7 +53,7 @@ struct CellRenderer {
     private mutating func cell(of row: ItemRow, in section: Int = 0) throws -> PlacedCell? {
         // The write that hides an expired item may come later.
         if ItemSchedule.isIn(row.body), let end = ItemSchedule(body: row.body)?.expireAt, end <= context.now { return nil }
-        if let campaignIndex, campaignIndex.hasCreative(row) { return nil }
+        if isForHouseAds, HouseField.isFalse(in: row.body) { return nil }
         if context.lacking != nil, isUnknown(row) { return nil }
         if !excluded.isEmpty, let id = shownID(of: row), excluded.contains(RankedPosition.digest(of: id.utf8)) { return nil }
         let known = cached(row, circumstances)

@@ -36,7 +36,7 @@ public struct RequestBody: AsyncSequence, Sendable {
 
         /// Returns the next chunk; nil at the end of the body. A collected body is one chunk.
         ///
-        /// - Throws: ``RequestBodyError`` if a streamed body ends early.
+        /// - Throws: If a streamed body ends early.
         public mutating func next() async throws -> [UInt8]? {
             switch storage {
             case .collected(let bytes, let share):
@@ -53,7 +53,7 @@ public struct RequestBody: AsyncSequence, Sendable {
 }
 
 /// The reason why a streamed body ended early.
-public enum RequestBodyError: Error, Hashable, Sendable {
+package enum RequestBodyError: Error, Hashable, Sendable {
     /// The client disconnected, or the body is malformed.
     case incomplete
     /// The body arrived too slowly.

@@ -99,7 +99,7 @@ public struct ResponseWriter: Sendable {
 
     /// Sends bytes. Returns when more may be written: at once while fewer bytes are queued than the output high-water mark.
     ///
-    /// - Throws: `CancellationError` if the client has disconnected or was too slow, ``ResponseWriterError`` if more is
+    /// - Throws: `CancellationError` if the client has disconnected or was too slow, or another error if more is
     ///   written than the stated length.
     public func write(_ bytes: [UInt8]) async throws {
         if bytes.isEmpty { return }
@@ -111,7 +111,7 @@ public struct ResponseWriter: Sendable {
 }
 
 /// An error of a streamed body that differs from its announcement.
-public enum ResponseWriterError: Error, Hashable, Sendable {
+package enum ResponseWriterError: Error, Hashable, Sendable {
     /// The body has more bytes than the stated length.
     case tooLong
 }

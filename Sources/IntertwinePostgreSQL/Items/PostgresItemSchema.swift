@@ -9,7 +9,7 @@ enum PostgresItemSchema {
 
     static let part = PostgresPart(
         "items",
-        creation(of: .item, .itemRevision, .section, .sectionKind, .source, .sourceItem, .takedown, .campaignCreative, .adListing)
+        creation(of: .item, .itemRevision, .section, .sectionKind, .source, .sourceItem, .takedown, .adListing)
             + "CREATE UNIQUE INDEX item_identity ON item (kind, id);\n" + SectionKey.functions + notifications,
         migrations: TableSchema.itemMigrations(.postgres))
 
@@ -25,7 +25,7 @@ enum PostgresItemSchema {
         END $$;
 
         """
-        + ["item", "ad_listing", "section", "section_kind", "takedown", "campaign_creative"].map { table in
+        + ["item", "ad_listing", "section", "section_kind", "takedown"].map { table in
             """
             CREATE TRIGGER \(table)_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON \(table)
                 FOR EACH STATEMENT EXECUTE FUNCTION intertwine_items_changed();

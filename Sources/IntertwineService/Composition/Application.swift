@@ -81,15 +81,16 @@ extension ServiceBuilder {
         let elsewhere = SourceItems(sources.sorted { $0.key < $1.key }.map(\.value))
         try configuration.checkPinnedAds(declared.feeds)
         let campaignsFile = try configuration.campaignsFile(among: declared.feeds, configuration.creatives(kindsFile, extensions))
+        if let error = ConfigurationError(extensions.adSourceErrors(beside: campaignsFile?.campaigns ?? [])) { throw error }
         func placement(in feed: String) -> any AdPlacement {
             let own = declared.feeds.ads[feed].flatMap { $0 == DeclaredAds() ? nil : configuration.feed.with($0).placement }
             return own ?? extensions.placement ?? configuration.feed.placement
         }
         let campaigns = Campaigns(
-            campaignsFile?.campaigns ?? [], factories: factories, delivery: parts.delivery, memberships: stores.store,
+            campaignsFile?.campaigns ?? [], factories: factories, delivery: parts.delivery,
             inventory: CampaignInventory(
                 sources, placement: placement, hasAttributes: configuration.viewers.canHaveAttributes,
-                hasViewers: configuration.viewers.canBeNamed))
+                hasViewers: configuration.viewers.canBeNamed), sources: extensions.adSources)
         // Cells of items that depend on the viewer have a bound of their own, so that they evict no cells of others.
         let personalCells = RenderedCellCache(capacity: configuration.feed.cellCacheBytes / 4, counters: parts.cellCounters)
         parts.rankers.use(timeout: configuration.feed.rankerTimeout, requests: configuration.feed.rankerRequests)
@@ -100,7 +101,7 @@ extension ServiceBuilder {
             let cells = SourceItems([source]).dependOnViewer ? personalCells : cells
             return FeedAssembler(
                 name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
-                placement: placement(in: title), campaigns: campaigns,
+                placement: placement(in: title), campaigns: campaigns, adSources: extensions.adSources,
                 isFair: configuration.feed.adRotation == .fair, spacing: configuration.feed.adSpacing, elsewhere: elsewhere,
                 ranking: ranking, filters: declared.feeds.filters[title] ?? [], keys: keys, links: links, tokens: tokens, logger: logger)
         }
@@ -139,7 +140,7 @@ extension ServiceBuilder {
         let lists = ViewerListRoutes(extensions.lists + declaredLists, clients: clients, format: format) { list, path in
             ViewerListAssembler(
                 list: list, path: path, store: store, ledger: ledger, factories: feeds.factories, keys: feeds.keys, links: feeds.links,
-                tokens: feeds.tokens, campaigns: feeds.campaigns, elsewhere: feeds.elsewhere)
+                tokens: feeds.tokens, elsewhere: feeds.elsewhere)
         }
         let idempotency = IdempotencyKeys(clients: clients, keys: feeds.keys)
         let clicks = ClickRoutes(performer: performer, clients: clients, reportsVerdict: configuration.events.reportsVerdict)
@@ -166,8 +167,6 @@ extension ServiceBuilder {
             }
         }
         let takenDown = try await parts.images.takedowns.read(with: campaigns)
-        // The only write comes last.
-        if try await campaigns.campaignIndex(of: stores.store) != nil { try await campaigns.remember() }
         return {
             parts.subscribers.serve(application.feeds)
             parts.images.takedowns.serve(campaigns, takenDown)

@@ -1,8 +1,8 @@
 internal import IntertwineFeed
 internal import IntertwineStorage
 
-/// The advertisements of a campaign must be in the store, be written with it, or be taken down (they may come back). The number of
-/// campaigns must not exceed its limit.
+/// The advertisements of a campaign must be in the store, be written with it, or be taken down (they may come back), and must not be house
+/// ads. The number of campaigns must not exceed its limit.
 struct CampaignCheck: Sendable {
     let store: any ItemStore
     let kinds: ItemKinds
@@ -10,13 +10,16 @@ struct CampaignCheck: Sendable {
     func error(of items: [ValidatedItem]) async throws -> (number: Int, error: ItemError)? {
         let campaigns = items.enumerated().filter { $0.element.kind == Campaign.kind }
         guard !campaigns.isEmpty else { return nil }
-        let written = Set(items.map { ItemKey($0) })
+        let written = Dictionary(items.map { (ItemKey($0), $0.isHouseAd) }) { $1 }
         for (number, item) in campaigns {
-            for creative in kinds.creatives(of: item) where !written.contains(creative.key) {
+            for creative in kinds.creatives(of: item) {
                 let key = creative.key
-                if try await store.read({ try $0.storedItem(kind: key.kind, id: key.id) }) != nil { continue }
-                guard try await store.takedown(of: key) == nil else { continue }
-                return (number, ItemError(field: creative.field, reason: creative.reason, code: .conflict))
+                var isHouseAd = written[key]
+                if isHouseAd == nil { isHouseAd = try await store.read { try $0.storedItem(kind: key.kind, id: key.id)?.isHouseAd } }
+                if isHouseAd == nil, try await store.takedown(of: key) != nil { continue }
+                guard isHouseAd != false else { continue }
+                let reason = isHouseAd == nil ? creative.reason : CreativeNames.houseAd(creative.name)
+                return (number, ItemError(field: creative.field, reason: reason, code: .conflict))
             }
         }
         guard let id = try await surplus(Set(campaigns.map(\.element.id))) else { return nil }

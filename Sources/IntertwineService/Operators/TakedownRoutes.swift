@@ -86,13 +86,12 @@ struct TakedownRoutes: Sendable {
         let releasing = APIOperation(
             "release", tag: "Items", "Release an item",
             """
-            The takedown ends. The item returns with the next import or synchronization. An ad is released from its campaigns. With a campaign, all its \
-            ads are released. Released ads are house ads unless another campaign has them.
+            The takedown ends. The item returns with the next import or synchronization, and a campaign of the file runs again.
             """, parameters: [id],
             responses: [
                 .empty(.noContent, "The item is released."), wrong, .forbidden,
                 .problem(
-                    .notFound, "The item is not taken down and belongs to no campaign.",
+                    .notFound, "The item is not taken down.",
                     [.init(.unknownItem, "This item was not taken down.")]),
                 .storeUnavailable,
             ])
@@ -139,7 +138,7 @@ struct TakedownRoutes: Sendable {
 
     private func release(_ id: String) async throws -> ServerResponse {
         let key = try key(id, in: "id")
-        guard try await store.isReleasable(key) else { throw Self.notTakenDown }
+        guard try await store.takedown(of: key) != nil else { throw Self.notTakenDown }
         try await AuditContext.begin(hasChecked: true)
         guard try await store.release([key]) > 0 else { throw Self.notTakenDown }
         AuditContext.current?.record(["released": 1], items: [key.description])

@@ -81,16 +81,6 @@ struct CampaignRoutes: Sendable {
             var dueToday: Int64?
         }
 
-        /// An advertisement whose campaigns do not exist any more.
-        struct WithheldAd: DescribedAnswer {
-            static let notes: [String: PropertyNote] = [
-                "item": "The ad as `kind:id`.", "campaigns": "The ids of its campaigns, which no longer exist.",
-            ]
-
-            var item: String
-            var campaigns: [String]
-        }
-
         static let notes: [String: PropertyNote] = [
             "processes": .init(
                 .integer(minimum: 1), "The known number of processes that share the ledger and serve campaigns, including this one.")
@@ -98,7 +88,6 @@ struct CampaignRoutes: Sendable {
 
         var processes: Int?
         var campaigns: [CampaignProgress]
-        var withheld: [WithheldAd]
         var page: ListPage
     }
 
@@ -114,9 +103,7 @@ struct CampaignRoutes: Sendable {
             "getCampaigns", tag: "Reports", "The campaigns and their delivery",
             """
             The campaigns of the file and of the store, sorted by priority and id; campaigns that are taken down are last. An offer is an ad slot \
-            of a page that was given to a campaign with a goal. `/admin/takedowns` stops and releases a campaign of the store. The response \
-            has an equal `withheld` on every page: ads of campaigns that no longer exist. They are hidden until they, or their campaigns, are \
-            released.
+            of a page that was given to a campaign with a goal. `/admin/takedowns` stops and releases a campaign of the store.
             """,
             parameters: [Self.format, ListPage.limit, ListPage.cursor],
             responses: [
@@ -127,7 +114,7 @@ struct CampaignRoutes: Sendable {
                         "reason": "it is ahead of its pace", "starts": "2026-11-01T00:00:00Z", "ends": "2026-12-01T00:00:00Z", \
                         "goal": {"unit": "impressions", "total": 100000, "due": 50000}, "delivered": 50010, "deliveredToday": 2100, \
                         "surplus": 2, "offers": 61200, "viewRate": 0.81, "lag": 24.5, "expected": 3.2, "pace": 1.0002}], \
-                        "withheld": [{"item": "ad:7", "campaigns": ["winter"]}], "page": {"limit": 100, "next": null}}
+                        "page": {"limit": 100, "next": null}}
                         """),
                 .notModified,
                 .badRequest(
@@ -239,15 +226,12 @@ struct CampaignRoutes: Sendable {
                 status: .ok, fields: [.contentType: "text/csv; charset=utf-8", .cacheControl: "no-store"],
                 body: Array(LedgerReport.csv([Campaigns.CampaignProgress.columns] + rows.map(\.texts)).utf8))
         }
-        let withheld = (campaignIndex?.former ?? [:]).map { creative, campaigns in
-            Campaigns.WithheldAd(item: "\(creative.kind):\(creative.id)", campaigns: campaigns)
-        }.sorted { $0.item < $1.item }
         let (shown, page) = try ListPage.page(of: rows, for: request, path: "/admin/campaigns") { row in
             // Campaigns that are taken down are last.
             let tier = row.state == Self.takenDown ? nil : Campaign.Priority.allCases.firstIndex { $0.rawValue == row.priority }
             return "\(tier ?? 9):\(row.campaign)"
         }
-        return try page.response(Campaigns(processes: campaigns.delivery.processes, campaigns: shown, withheld: withheld, page: page))
+        return try page.response(Campaigns(processes: campaigns.delivery.processes, campaigns: shown, page: page))
     }
 }
 

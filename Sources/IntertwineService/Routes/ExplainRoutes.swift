@@ -265,10 +265,8 @@ struct ExplainRoutes: Sendable {
         switch absence {
         case .omitted(let why): reason(why, for: ad.form)
         case .campaignTakenDown: "its campaign is taken down"
-        case .formerlyInCampaigns(let ids):
-            "it belongs to campaigns that no longer exist (\(ids.joined(separator: ", "))), and is not released"
         case .dismissed: "the viewer has dismissed it"
-        case .inCampaigns: "it is in a campaign, which has no ad slot on the searched pages"
+        case .inCampaigns: "it is for campaigns alone (\"house\": false), and none names it"
         case .feedEnds(let pages, let shown, let paid) where shown > 0 && paid == shown:
             "campaigns have all ad slots of the feed, \(shown) on \(Self.count(pages, "page")) of this limit; no slot remains for house ads"
         case .feedEnds(let pages, let shown, let paid):

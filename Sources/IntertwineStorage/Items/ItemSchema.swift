@@ -12,7 +12,7 @@ enum ItemSchema {
     static let identityIndex = "CREATE UNIQUE INDEX item_identity ON item (kind, id)"
 
     private static let creation =
-        [TableSchema.item, .itemRevision, .section, .sectionKind, .source, .sourceItem, .takedown, .campaignCreative, .adListing]
+        [TableSchema.item, .itemRevision, .section, .sectionKind, .source, .sourceItem, .takedown, .adListing]
         .map { $0.creation(.sqlite) }.joined() + "\(identityIndex);\n" + StoreIdentity.creation + StoreIdentity.beginning
 
     static func file(_ path: String) -> DatabaseFile {

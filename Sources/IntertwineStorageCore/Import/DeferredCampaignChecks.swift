@@ -37,8 +37,12 @@ struct DeferredCampaignChecks {
     func checked(_ kinds: ItemKinds, _ found: FoundItems) -> [Result<ValidatedItem, InvalidItem>] {
         var count = found.campaigns
         return campaigns.map { pending in
-            if let creative = kinds.creatives(of: pending.item).first(where: { found.missing.contains($0.key) }) {
+            let creatives = kinds.creatives(of: pending.item)
+            if let creative = creatives.first(where: { found.missing.contains($0.key) }) {
                 return .failure(pending.bad(creative.field, creative.reason))
+            }
+            if let creative = creatives.first(where: { found.houseAds.contains($0.key) }) {
+                return .failure(pending.bad(creative.field, CreativeNames.houseAd(creative.name)))
             }
             guard found.missing.contains(ItemKey(pending.item)) else { return .success(pending.item) }
             guard count < CampaignIndex.limit else { return .failure(pending.bad("kind", CampaignIndex.surplus)) }

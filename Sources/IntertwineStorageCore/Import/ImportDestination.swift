@@ -13,10 +13,11 @@ package protocol ImportDestination {
 
 package struct FoundItems: Sendable {
     package var missing: Set<ItemKey>
+    package var houseAds: Set<ItemKey>
     package var campaigns: Int
 
-    package init(missing: Set<ItemKey> = [], campaigns: Int = 0) {
-        (self.missing, self.campaigns) = (missing, campaigns)
+    package init(missing: Set<ItemKey> = [], houseAds: Set<ItemKey> = [], campaigns: Int = 0) {
+        (self.missing, self.houseAds, self.campaigns) = (missing, houseAds, campaigns)
     }
 }
 

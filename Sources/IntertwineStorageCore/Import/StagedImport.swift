@@ -67,7 +67,18 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
                 """, .texts(keys.map(\.kind)), .texts(keys.map(\.id))
             ) { ItemKey(kind: $0.text(0), id: $0.text(1)) }
             let campaigns = try session.integer("SELECT count(*) FROM item WHERE kind = ?1", .text(Campaign.kind))
-            return FoundItems(missing: Set(missing), campaigns: Int(campaigns ?? 0))
+            // What is staged replaces what is stored.
+            let bodies = try session.rows(
+                """
+                SELECT wanted.kind, wanted.id, coalesce(staged.body, item.body) FROM \(dialect.table("wanted", ["kind", "id"]))
+                LEFT JOIN item ON item.kind = wanted.kind AND item.id = wanted.id
+                LEFT JOIN staged ON staged.kind = wanted.kind AND staged.id = wanted.id
+                WHERE wanted.kind <> '\(Campaign.kind)'
+                """, .texts(keys.map(\.kind)), .texts(keys.map(\.id))
+            ) { row in
+                (ItemKey(kind: row.text(0), id: row.text(1)), row.optionalBytes(2).map(HouseField.isTrue(in:)) ?? false)
+            }
+            return FoundItems(missing: Set(missing), houseAds: Set(bodies.filter(\.1).map(\.0)), campaigns: Int(campaigns ?? 0))
         }
     }
 

@@ -1,7 +1,7 @@
 package import IntertwineFeed
 internal import IntertwinePrimitives
 
-package protocol ItemStore: FeedStore, CampaignMembershipStore {
+package protocol ItemStore: FeedStore {
     func put(
         _ item: ValidatedItem, releasing: Bool, unless refuse: @escaping @Sendable (FeedItem?) throws -> Void
     ) async throws -> ItemChange
@@ -23,8 +23,6 @@ package protocol ItemStore: FeedStore, CampaignMembershipStore {
     ) async throws -> TakedownChange
 
     func release(_ keys: [ItemKey]) async throws -> Int
-
-    func isReleasable(_ key: ItemKey) async throws -> Bool
 
     func takedown(of key: ItemKey) async throws -> Takedown?
 

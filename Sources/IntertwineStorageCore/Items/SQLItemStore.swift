@@ -145,14 +145,6 @@ extension SQLItemStore {
         try await reading(for: .background) { try RevisionTable($0, by: "").list(key) }
     }
 
-    package func remember(_ memberships: [CampaignMembership]) async throws {
-        try await writing { (try TakedownTable($0).remember(memberships), nil) }
-    }
-
-    package func isReleasable(_ key: ItemKey) async throws -> Bool {
-        try await reading(for: .background) { try TakedownTable($0).isReleasable(key) }
-    }
-
     package func takedown(of key: ItemKey) async throws -> Takedown? {
         try await reading(for: .background) { try TakedownTable($0).takedown(of: key) }
     }
@@ -264,8 +256,6 @@ extension StoreSnapshot where Self: SQLSession {
     package func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] {
         try TakedownTable(self).blockedItems(kind: kind, limit: limit)
     }
-
-    package func memberships() throws -> [CampaignMembership] { try TakedownTable(self).memberships() }
 
     package func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] {
         // The plus sign keeps SQLite from beginning with the ads.

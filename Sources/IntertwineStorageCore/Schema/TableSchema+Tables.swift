@@ -7,6 +7,11 @@ extension TableSchema {
         [
             "ALTER TABLE item ADD COLUMN due bigint; CREATE INDEX item_due ON item (due) WHERE due IS NOT NULL",
             itemRevision.creation(dialect), "ALTER TABLE item ADD COLUMN counts text",
+            // Replicas of the build before read the table still, so it stays, empty.
+            """
+            UPDATE item SET body = \(HouseField.clearing("body")) WHERE (kind, id) IN (SELECT kind, id FROM campaign_creative);
+            DELETE FROM campaign_creative
+            """,
         ]
     }
     package static let section = TableSchema("section", .items, key: 1, "number integer,name text", .constraint("UNIQUE (name)"))
@@ -19,8 +24,6 @@ extension TableSchema {
         .constraint("FOREIGN KEY (source) REFERENCES source (number)"))
     package static let takedown = TableSchema(
         "takedown", .items, key: 2, "kind text,id text,at integer,reason string?,urls string?")
-    package static let campaignCreative = TableSchema(
-        "campaign_creative", .items, key: 3, "kind text,id text,campaign text", .index("campaign_creative_campaign", on: "(campaign)"))
     package static let adListing = TableSchema(
         "ad_listing", .items, key: 1, "number integer,lane integer,position integer,kind text,id text",
         .numbered(always: true), .index("ad_listing_ad", on: "(kind, id)"), .index("ad_listing_place", on: "(lane, position, number)"))
@@ -90,7 +93,7 @@ extension TableSchema {
 
 extension TableSchema {
     package static let copied = [
-        section, sectionKind, item, itemRevision, source, sourceItem, takedown, campaignCreative, adListing, event, rollupCell, rollupDay,
+        section, sectionKind, item, itemRevision, source, sourceItem, takedown, adListing, event, rollupCell, rollupDay,
         rollupChoice,
         allowance, idempotency, selection, selectionStep, listing, client, delivery, exposure, reportMarker, reportAd,
         reportPlace, reportTotal, trackerCall,

@@ -1,6 +1,6 @@
 package import IntertwineFeed
 
-/// The tables of items that are taken down, and of ads that belong to campaigns.
+/// The table of items that are taken down.
 package struct TakedownTable<Session: SQLSession> {
     private let session: Session
 
@@ -67,69 +67,10 @@ package struct TakedownTable<Session: SQLSession> {
         }
     }
 
-    // MARK: Memberships
-
-    package func memberships() throws -> [CampaignMembership] {
-        try session.rows("SELECT kind, id, campaign FROM campaign_creative") {
-            CampaignMembership(kind: $0.text(0), id: $0.text(1), campaign: $0.text(2))
-        }
-    }
-
-    package func remember(_ memberships: [CampaignMembership]) throws {
-        try session.write(
-            "INSERT INTO campaign_creative (kind, id, campaign) \(Session.dialect.values(3)) ON CONFLICT DO NOTHING",
-            .texts(memberships.map(\.kind)), .texts(memberships.map(\.id)), .texts(memberships.map(\.campaign)))
-    }
-
-    // MARK: Releases
-
     package func release(_ keys: [ItemKey]) throws -> Int {
-        var released = try releaseFromBlockedCampaigns(keys.filter { $0.kind != Campaign.kind })
-        let campaigns = keys.filter { $0.kind == Campaign.kind }.map(\.id)
-        let (kinds, ids) = (SQLValue.texts(keys.map(\.kind)), SQLValue.texts(keys.map(\.id)))
-        let isListed = "(kind, id) IN (SELECT kind, id FROM \(Session.dialect.table("keys", ["kind", "id"])))"
-        try session.run([
-            SQLCommand("DELETE FROM takedown WHERE \(isListed) RETURNING kind, id", [kinds, ids]),
-            SQLCommand("DELETE FROM campaign_creative WHERE \(isListed) RETURNING kind, id", [kinds, ids]),
-            SQLCommand(
-                "DELETE FROM campaign_creative WHERE campaign \(Session.dialect.isAny("?1")) RETURNING campaign", [.texts(campaigns)]),
-        ]) { command, row in
-            released.insert(
-                command == 2 ? ItemKey(kind: Campaign.kind, id: row.text(0)) : ItemKey(kind: row.text(0), id: row.text(1)))
-        }
-        return released.count
-    }
-
-    private func releaseFromBlockedCampaigns(_ keys: [ItemKey]) throws -> Set<ItemKey> {
-        var released: Set<ItemKey> = []
-        guard !keys.isEmpty else { return released }
-        for var campaign in try blockedItems(kind: Campaign.kind, limit: .max) {
-            var isChanged = false
-            for key in keys {
-                guard let targets = campaign.releasing(CreativeID(kind: key.kind, id: key.id)) else { continue }
-                campaign = BlockedItem(id: campaign.id, targets: targets)
-                isChanged = true
-                released.insert(key)
-            }
-            guard isChanged else { continue }
-            try session.write(
-                "UPDATE takedown SET urls = ?3 WHERE kind = ?1 AND id = ?2", .text(Campaign.kind), .text(campaign.id),
-                .text(ItemLinks.list(campaign.targets)))
-        }
-        return released
-    }
-
-    package func isReleasable(_ key: ItemKey) throws -> Bool {
-        let found = try session.integer(
-            """
-            SELECT 1 FROM takedown WHERE kind = ?1 AND id = ?2
-            UNION ALL SELECT 1 FROM campaign_creative WHERE kind = ?1 AND id = ?2
-            UNION ALL SELECT 1 FROM campaign_creative WHERE ?1 = '\(Campaign.kind)' AND campaign = ?2 LIMIT 1
-            """, .text(key.kind), .text(key.id))
-        guard found == nil, key.kind != Campaign.kind else { return found != nil }
-        return try blockedItems(kind: Campaign.kind, limit: ItemLinks.takedownLimit).contains {
-            $0.releasing(CreativeID(kind: key.kind, id: key.id)) != nil
-        }
+        try session.write(
+            "DELETE FROM takedown WHERE (kind, id) IN (SELECT kind, id FROM \(Session.dialect.table("keys", ["kind", "id"])))",
+            .texts(keys.map(\.kind)), .texts(keys.map(\.id)))
     }
 }
 

@@ -12,14 +12,16 @@ enum Items {
         (0..<count).map { user("u\($0)", $0 % 4 == 0 ? "featured" : "regular") }.joined()
     }
 
-    static func advertisement(_ id: Int, _ type: String = "image", to url: String? = nil) -> String {
+    /// `house`: false for an ad that campaigns alone show.
+    static func advertisement(_ id: Int, _ type: String = "image", to url: String? = nil, house: Bool = true) -> String {
         let url = url ?? "https://shop.example.com/\(id)?a=b&c=d"
         return
-            #"{"kind":"ad","id":\#(id),"contentUrl":"https://ads.example.com/\#(id).png","clickthroughUrl":"\#(url)","type":"\#(type)"}"#
+            #"{"kind":"ad","id":\#(id),"contentUrl":"https://ads.example.com/\#(id).png","clickthroughUrl":"\#(url)","type":"\#(type)"\#(house ? "" : #","house":false"#)}"#
             + "\n"
     }
 
-    static func advertisements(_ count: Int) -> String {
-        (0..<count).map { advertisement($0 + 1) }.joined()
+    /// `reserved`: The ads that campaigns alone show.
+    static func advertisements(_ count: Int, reserved: Set<Int> = []) -> String {
+        (1...count).map { advertisement($0, house: !reserved.contains($0)) }.joined()
     }
 }

@@ -20,7 +20,7 @@ struct AdServerTests {
     }
 
     static func campaignIndex(_ campaigns: [Campaign]) -> CampaignIndex {
-        CampaignIndex(campaigns) { (CreativeID(kind: "ad", id: $0), [.collection]) }
+        CampaignIndex(campaigns) { .init(id: CreativeID(kind: "ad", id: $0), layouts: [.collection]) }
     }
 
     static func page(

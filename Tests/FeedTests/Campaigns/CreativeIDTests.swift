@@ -13,7 +13,7 @@ struct CreativeIDTests {
         arguments: [(composed, decomposed), (decomposed, composed)])
     func served(_ missing: String, _ present: String) async throws {
         let fixture = try Fixture(users: 4, placement: PlacementRule.at([1, 2]).placement(perPage: 2, isOfFeed: false))
-        fixture.store.put(Fixture.advertisement(present, at: 1_000), in: .advertisements)
+        fixture.store.put(Fixture.advertisement(present, at: 1_000, house: false), in: .advertisements)
         let campaigns = [
             Campaign(id: "one", advertiser: "ACME", creatives: [missing]), Campaign(id: "two", advertiser: "ACME", creatives: [present]),
         ]

@@ -78,7 +78,7 @@ struct PacingSimulation {
     }
 
     func run() throws -> Outcome {
-        let index = CampaignIndex([campaign]) { (CreativeID(kind: "ad", id: $0), [.collection]) }
+        let index = CampaignIndex([campaign]) { .init(id: CreativeID(kind: "ad", id: $0), layouts: [.collection]) }
         let ledger = SimulatedLedger(processes: replicas)
         func server() -> AdServer { AdServer(ledger: ledger, isShared: true) }
         var servers = (0..<replicas).map { _ in server() }

@@ -16,7 +16,12 @@ struct SpacingTests {
         _ campaigns: [Campaign], users: Int = 118, ads: Int = 6, rule: PlacementRule = .every(5, offset: 5),
         spacing: AdSpacing = AdSpacing()
     ) throws -> FeedAssembler {
-        let fixture = try Fixture(users: users, advertisements: ads, placement: rule.placement(perPage: 3, isOfFeed: false))
+        let fixture = try Fixture(users: users, placement: rule.placement(perPage: 3, isOfFeed: false))
+        let reserved = Set(campaigns.flatMap(\.creatives))
+        for id in 0..<ads {
+            let ad = Fixture.advertisement("\(id)", at: Int64(id + 1) * 1000, house: !reserved.contains("\(id)"))
+            fixture.store.put(ad, in: .advertisements)
+        }
         let delivery = AdServer(ledger: nil)
         return FeedAssembler(
             store: fixture.store, source: fixture.source, factories: fixture.factories, cells: fixture.cells, placement: fixture.placement,

@@ -92,9 +92,9 @@ struct Fixture: Sendable {
         return FeedItem(kind: "user", id: id, variant: variant, position: position, body: Array(body.utf8))
     }
 
-    static func advertisement(_ id: String, at position: Int64, variant: String = "image") -> FeedItem {
+    static func advertisement(_ id: String, at position: Int64, variant: String = "image", house: Bool = true) -> FeedItem {
         let body =
-            #"{"kind":"ad","id":"\#(id)","contentUrl":"https://ads.example/\#(id).png","#
+            #"{\#(house ? "" : "\"house\":false,")"kind":"ad","id":"\#(id)","contentUrl":"https://ads.example/\#(id).png","#
             + #""clickthroughUrl":"https://shop.example/\#(id)","type":"\#(variant)"}"#
         return FeedItem(kind: "ad", id: id, variant: variant, position: position, body: Array(body.utf8))
     }

@@ -20,6 +20,7 @@ struct ArticleTests {
             ("CommandOfYourOwn", "ExtensionProbe/CommandArticle"), ("DataSourceOfYourOwn", "ExtensionProbe/DataSourceArticle"),
             ("RoutesOfYourOwn", "RoutesArticle"), ("KindOfYourOwn", "ExtensionProbe/KindArticle"), ("CommandInput", "InputArticle"),
             ("PlacementOfYourOwn", "ExtensionProbe/PlacementArticle"), ("MiddlewareOfYourOwn", "ExtensionProbe/MiddlewareArticle"),
+            ("AdSourceOfYourOwn", "ExtensionProbe/AdSourceArticle"),
             ("TestingYourFeed", "TestingArticle"),
             ("ServiceGroups", "ServiceGroupArticle"), ("embed", "TutorialProgram"),
         ])
@@ -116,6 +117,65 @@ struct ArticleTests {
         try await TestService.run(items: sampleItems(users: 5) + "\n" + ad, extensions: placed) { service in
             let cells = try await service.client.get("/feed?limit=5").decoded(as: Page.self).cells
             #expect(cells.indices.filter { cells[$0].id.hasPrefix("ad:") } == [3, 6])
+        }
+    }
+
+    /// A page with its first ad, and the token of its impression.
+    private static func sold(_ service: TestService, _ path: String = "/feed?limit=5") async throws -> (
+        ad: String, token: String, next: String
+    ) {
+        let page = try await service.client.get(path, fields: ["X-Viewer-ID": "v", "User-Agent": "tests"])
+        let seen = try #require(page.text.firstMatch(of: /"cell":"(ad:[^"]+)","token":"([^"]+)"/), "\(page.text)")
+        #expect(page["Cache-Control"]?.contains("private") == true)
+        return (String(seen.1), String(seen.2), String(page.text.firstMatch(of: /"next":"([^"]+)"/)?.1 ?? ""))
+    }
+
+    @Test("The ad source of the article sells slots through an ad server, and has a fallback")
+    func adSource() async throws {
+        let answer = Mutex<String?>(#"{"decisions":{"slot0":{"creativeId":7}}}"#)
+        let asked = Mutex<[String]>([])
+        var server = ServiceExtensions()
+        server.routes = [
+            ServiceRoute(.post, "/decisions") { request, _ in
+                var body: [UInt8] = []
+                for try await part in request.body { body += part }
+                asked.withLock { $0.append(String(decoding: body, as: UTF8.self)) }
+                // One that does not answer in time.
+                guard let text = answer.withLock({ $0 }) else {
+                    try await Task.sleep(for: .seconds(60))
+                    return ServerResponse(status: .noContent)
+                }
+                return ServerResponse(fields: [.contentType: "application/json"], body: text)
+            }
+        ]
+        let ads = [7, 8].map {
+            #"{"kind":"ad","id":\#($0),"contentUrl":"https://example.com/a.png","clickthroughUrl":"https://example.com/","type":"image","house":false}"#
+        }
+        let items = ([sampleItems(users: 20)] + ads).joined(separator: "\n")
+        try await TestService.run(.socket, extensions: server) { server in
+            let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/decisions"))
+            try await TestService.run(items: items, extensions: selling(through: url)) { service in
+                let first = try await Self.sold(service)
+                #expect(first.ad == "ad:7" && asked.withLock { $0.count } == 1)
+                #expect(asked.withLock { $0[0].contains(#""user":{"key":"v"}"#) && $0[0].contains("slot0") && !$0[0].contains("slot1") })
+                service.clock.advance(by: .seconds(1))
+                let event = #"{"events":[{"type":"impression","cell":"ad:7","token":"\#(first.token)"}]}"#
+                let seen = try await service.client.post(
+                    "/events", fields: ["User-Agent": "tests", "X-Viewer-ID": "v", "Content-Type": "application/json"], body: event)
+                #expect(seen.text.contains("counted"), "\(seen.text)")
+                let report = try await service.operators.get("/admin/reports?by=campaign")
+                #expect(report.text.contains(#""campaign":"kevel""#), "\(report.text)")
+                // The next page is asked for too, and a slot that is not sold, or an ad that does not exist, leaves the slot to house ads.
+                for unsold in [#"{"decisions":{"slot0":null}}"#, #"{"decisions":{"slot0":{"creativeId":9}}}"#, "no JSON"] {
+                    answer.withLock { $0 = unsold }
+                    #expect(try await Self.sold(service, first.next).ad == "ad:1")
+                }
+                #expect(asked.withLock { $0.count } == 4)
+            }
+            answer.withLock { $0 = nil }
+            try await TestService.run(items: items, extensions: selling(through: url, fallback: ["ad:8"])) { service in
+                #expect(try await Self.sold(service).ad == "ad:8")
+            }
         }
     }
 

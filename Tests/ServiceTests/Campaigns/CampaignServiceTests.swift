@@ -12,9 +12,10 @@ struct CampaignServiceTests {
         let users = (0..<30).map {
             #"{"kind":"user","id":"u\#($0)","username":"U","avatarUrl":"https://img.example/\#($0).png","type":"regular"}"#
         }
-        let ads = (1...3).map {
-            #"{"kind":"ad","id":\#($0),"contentUrl":"https://ads.example/\#($0).png","#
-                + #""clickthroughUrl":"https://shop.example/\#($0)","type":"image"}"#
+        let ads = (1...3).map { number in
+            let isReserved = number == 2 || campaigns.contains { $0.contains(#"["\#(number)"]"#) }
+            return #"{"kind":"ad","id":\#(number),"contentUrl":"https://ads.example/\#(number).png","house":\#(!isReserved),"#
+                + #""clickthroughUrl":"https://shop.example/\#(number)","type":"image"}"#
         }
         return (users + ads + campaigns).joined(separator: "\n") + "\n"
     }
@@ -273,7 +274,9 @@ struct CampaignServiceTests {
             let refused = try await put(9)
             #expect(refused.status == 422 && refused.text.contains("creatives.0: the store has no ad '9'"), "\(refused.text)")
             #expect(refused.text.contains(#""pointer":"/creatives/0","code":"conflict""#), "\(refused.text)")
-            #expect(try await put(3).status == 201)
+            let house = try await put(1)
+            #expect(house.status == 422 && house.text.contains("creatives.0: '1' is a house ad"), "\(house.text)")
+            #expect(try await put(2).status == 201)
             func operate(_ operations: String...) async throws -> TestResponse {
                 try await service.operators.post(
                     "/admin/operations", fields: ["Content-Type": "application/json"],
@@ -283,7 +286,7 @@ struct CampaignServiceTests {
             let wrong = try await operate(#"{"remove":"user:u1"}"#, append)
             #expect(wrong.status == 422 && wrong.text.contains("Operation 1, counted from 0: creatives.0"), "\(wrong.text)")
             let ad =
-                #"{"kind":"ad","id":9,"contentUrl":"https://a.example/","clickthroughUrl":"https://b.example/","type":"image"}"#
+                #"{"kind":"ad","id":9,"contentUrl":"https://a.example/","clickthroughUrl":"https://b.example/","type":"image","house":false}"#
             #expect(try await operate(append, #"{"append":\#(ad)}"#).status == 200)
         }
     }

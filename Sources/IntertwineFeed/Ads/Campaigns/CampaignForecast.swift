@@ -46,7 +46,9 @@ package struct CampaignForecast: Sendable {
     private typealias PendingImpression = (at: Int64, events: [LedgerEvent])
 
     package func run(_ campaigns: [Campaign]) async throws -> [Forecast] {
-        let campaignIndex = CampaignIndex(campaigns) { (CreativeID(kind: Advertisement.kind, id: $0), CellLayout.allCases) }
+        let campaignIndex = CampaignIndex(campaigns) {
+            CampaignIndex.Creative(id: CreativeID(kind: Advertisement.kind, id: $0), layouts: CellLayout.allCases)
+        }
         let ledger = SimulatedLedger(processes: processes)
         let span = Int64(max(1, days)) * 86_400_000
         let count = max(1, requests)

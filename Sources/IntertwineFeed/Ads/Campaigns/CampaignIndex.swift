@@ -12,7 +12,15 @@ package struct AdSlotContext: Sendable, Hashable {
 }
 
 package final class CampaignIndex: Sendable {
-    var isEmpty: Bool { campaigns.isEmpty && creatives.isEmpty }
+    /// An ad that a campaign names.
+    struct Creative: Sendable, Hashable {
+        var id: CreativeID
+        /// The layouts that have a cell of it.
+        var layouts: [CellLayout]
+        var isHouseAd = false
+    }
+
+    var isEmpty: Bool { campaigns.isEmpty }
 
     package static let limit = 10_000
     package static let surplus = "the limit of \(limit) campaigns is reached"
@@ -53,9 +61,8 @@ package final class CampaignIndex: Sendable {
     private let fitting: [[CellLayout: [Int32]]]
     package let creatives: [CreativeID]
     private let numbers: [CreativeID: Int32]
-    private let firstWithheld: Int32
-    private let firstFormer: Int32
-    package let former: [CreativeID: [String]]
+    /// For each campaign, the first of its ads that is a house ad; empty if none is. Such a campaign is shown nowhere.
+    private let houseAds: [String]
     private let indices: [String: Int]
     private let conditions: [String: Int32]
     let rules: ContiguousArray<Int32>
@@ -69,10 +76,7 @@ package final class CampaignIndex: Sendable {
     private let spans: [String: Range<Int64>]
     private let candidateLists = Mutex<[AdSlotContext: CandidateList]>([:])
 
-    package init(
-        _ campaigns: [Campaign], withheld: [String] = [], former: Set<CampaignMembership> = [],
-        creative: (String) -> (creative: CreativeID, layouts: [CellLayout])?
-    ) {
+    init(_ campaigns: [Campaign], creative: (String) -> Creative?) {
         self.campaigns = campaigns.sorted { ($0.priority.rank, $0.id) < ($1.priority.rank, $1.id) }
         indices = Dictionary(self.campaigns.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
         var (conditions, rules): ([String: Int32], ContiguousArray<Int32>) = ([:], [])
@@ -88,6 +92,7 @@ package final class CampaignIndex: Sendable {
         var numbers: [CreativeID: Int32] = [:]
         var known: [CreativeID] = []
         var fitting: [[CellLayout: [Int32]]] = []
+        var houseAds: [String] = []
         for campaign in self.campaigns {
             func count() -> Int32 { Int32(clamping: rules.count) }
             let start = count()
@@ -105,31 +110,17 @@ package final class CampaignIndex: Sendable {
             labelRanges.append(first..<Int32(clamping: labels.count))
             var found: [CellLayout: [Int32]] = [:]
             for name in campaign.creatives {
-                guard let (creative, layouts) = creative(name) else { continue }
-                let number = numbers[creative] ?? Int32(clamping: known.count)
-                if numbers[creative] == nil { known.append(creative) }
-                numbers[creative] = number
-                for layout in layouts { found[layout, default: []].append(number) }
+                guard let creative = creative(name) else { continue }
+                let number = numbers[creative.id] ?? Int32(clamping: known.count)
+                if numbers[creative.id] == nil { known.append(creative.id) }
+                numbers[creative.id] = number
+                for layout in creative.layouts { found[layout, default: []].append(number) }
             }
-            fitting.append(found)
+            let house = campaign.creatives.first { creative($0)?.isHouseAd ?? false }
+            houseAds.append(house ?? "")
+            fitting.append(house == nil ? found : [:])
         }
-        firstWithheld = Int32(clamping: known.count)
-        for name in withheld {
-            guard let (creative, _) = creative(name), numbers[creative] == nil else { continue }
-            numbers[creative] = Int32(clamping: known.count)
-            known.append(creative)
-        }
-        firstFormer = Int32(clamping: known.count)
-        let (first, numbered) = (firstWithheld, numbers)
-        let owners = Dictionary(grouping: former.filter { numbered[$0.creative].map { $0 >= first } ?? true }, by: \.creative).mapValues {
-            $0.map(\.campaign).sorted()
-        }
-        for creative in owners.keys where numbers[creative] == nil {
-            numbers[creative] = Int32(clamping: known.count)
-            known.append(creative)
-        }
-        self.former = owners
-        (self.fitting, creatives, self.numbers) = (fitting, known, numbers)
+        (self.fitting, creatives, self.numbers, self.houseAds) = (fitting, known, numbers, houseAds)
         (self.conditions, self.rules, self.ends) = (conditions, rules, ends)
         (self.labels, self.labelRanges) = (labels, labelRanges)
         keys = ContiguousArray(known.map { AdKey($0) })
@@ -148,13 +139,7 @@ package final class CampaignIndex: Sendable {
 
     package func number(of creative: CreativeID) -> Int32? { numbers[creative] }
 
-    var takenDown: ArraySlice<CreativeID> { creatives[Int(firstWithheld)..<Int(firstFormer)] }
-
-    package func isTakenDown(_ creative: CreativeID) -> Bool {
-        numbers[creative].map { (firstWithheld..<firstFormer).contains($0) } ?? false
-    }
-
-    func isExclusive(_ creative: CreativeID) -> Bool { numbers[creative].map { $0 >= firstWithheld } ?? false }
+    func houseAd(of index: Int) -> String? { houseAds[index].isEmpty ? nil : houseAds[index] }
 
     private static let unknownAttributes = ""
 
@@ -205,12 +190,6 @@ package final class CampaignIndex: Sendable {
         if facts.attributes?.isCut ?? false { addCondition(Self.unknownAttributes) }
         if asksLanguages, let languages = facts.languages { for range in languages.rangesAround { addCondition(":" + range) } }
         return bits
-    }
-
-    func hasCreative(_ row: ItemRow) -> Bool {
-        guard !numbers.isEmpty else { return false }
-        return hasCreative(
-            CreativeID(kind: String(decoding: row.kind, as: UTF8.self), id: String(decoding: row.id, as: UTF8.self)))
     }
 
     func hasCreative(_ creative: CreativeID) -> Bool { numbers[creative] != nil }

@@ -46,6 +46,7 @@ extension Campaigns {
         guard let index = campaignIndex.index(of: id) else { return nil }
         let campaign = campaignIndex.campaigns[index]
         if let reason = campaign.blockage(in: inventory, now: now) { return reason }
+        if let name = campaignIndex.houseAd(of: index) { return "creatives: \(CreativeNames.houseAd(name))" }
         let creatives = campaign.creatives.map(item).filter(campaignIndex.hasCreative)
         if let unit = campaign.goal?.unit, !creatives.isEmpty, creatives.allSatisfy({ isUnreported(unit, by: $0) }) {
             return "goal: the kinds of its creatives have no slot '\(unit.kind.rawValue)', so none of the \(unit.rawValue) counts"

@@ -1,22 +1,25 @@
 extension Campaigns {
-    /// An ad that belongs to a campaign counts for a campaign or not at all. Reports by ad and reports by campaign therefore agree.
-    package func verdict(on creative: CreativeID, _ showing: ImpressionContext?) -> Verdict? {
-        let campaignIndex = latest
-        if campaignIndex.isExclusive(creative) { return .gone }
-        guard let id = showing?.campaign else { return campaignIndex.hasCreative(creative) ? .late : nil }
-        return campaignIndex.index(of: id) == nil ? .gone : nil
+    package func verdict(on item: FeedItem, _ showing: ImpressionContext?) -> Verdict? {
+        guard let id = showing?.campaign else {
+            // The page is of the time when it was a house ad.
+            return factories.isCampaignAd(item) ? latest.hasCreative(CreativeID(item)) ? .late : .gone : nil
+        }
+        return latest.index(of: id) == nil && !sources.contains(id) ? .gone : nil
+    }
+
+    /// True for an ad for campaigns alone that none names, unless another source of ads may show it.
+    func isUnreachable(_ item: FeedItem, in store: any FeedStore) async throws -> Bool {
+        guard sources.isEmpty, factories.isCampaignAd(item) else { return false }
+        return try await campaignIndex(of: store)?.hasCreative(CreativeID(item)) != true
     }
 
     func names(with creative: CreativeID) -> [String] {
         latest.campaigns.filter { $0.creatives.contains { item(of: $0) == creative } }.map(\.id)
     }
 
-    package func owner(of creative: CreativeID, at now: Int64) -> (isOwned: Bool, campaign: String?) {
-        let campaignIndex = latest
-        guard campaignIndex.hasCreative(creative) else { return (false, nil) }
-        let owners = campaignIndex.campaigns.filter { $0.creatives.contains { item(of: $0) == creative } }
-        let owner = owners.first { $0.isRunning(at: now) } ?? owners.first
-        return (true, owner?.id ?? campaignIndex.former[creative]?.first)
+    package func owner(of creative: CreativeID, at now: Int64) -> String? {
+        let owners = latest.campaigns.filter { $0.creatives.contains { item(of: $0) == creative } }
+        return (owners.first { $0.isRunning(at: now) } ?? owners.first)?.id
     }
 }
 

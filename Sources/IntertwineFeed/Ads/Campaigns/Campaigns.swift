@@ -5,11 +5,11 @@ import Synchronization
 package final class Campaigns: Sendable {
     private struct Known {
         var items: [FeedItem] = []
-        var creatives: [ByteString: [CellLayout]?] = [:]
-        var withheld: [BlockedItem] = []
+        var creatives: [ByteString: CampaignIndex.Creative] = [:]
+        var blocked: [BlockedItem] = []
+        /// The ads of campaigns that are taken down and in no other campaign.
+        var withheld: Set<CreativeID> = []
         var overrides: [String: Campaign.Override] = [:]
-        var storedMemberships: [CampaignMembership] = []
-        var memberships: Set<CampaignMembership> = []
         /// The units of goals for which the cells of a creative have no slot.
         var unreported: [CreativeID: [Campaign.Goal.Unit]] = [:]
         var campaignIndex: CampaignIndex
@@ -20,10 +20,10 @@ package final class Campaigns: Sendable {
 
     package let delivery: AdServer
     private let declared: [Campaign]
-    private let factories: CellFactories
-    let memberships: (any CampaignMembershipStore)?
-    let unwritten = Mutex<Set<CampaignMembership>>([])
+    let factories: CellFactories
     let inventory: CampaignInventory?
+    /// The names that sources of ads have in place of campaigns.
+    let sources: Set<String>
     /// Requests wait for a load to finish, so that a campaign that was just written appears on the next page.
     private let cache = VersionedCache<CampaignIndex>(maximumWait: .seconds(3_600))
     private let known: Mutex<Known>
@@ -32,11 +32,11 @@ package final class Campaigns: Sendable {
     private let lastEnd = Atomic(Int64.min)
 
     package init(
-        _ declared: [Campaign], factories: CellFactories, delivery: AdServer, memberships: (any CampaignMembershipStore)? = nil,
-        inventory: CampaignInventory? = nil
+        _ declared: [Campaign], factories: CellFactories, delivery: AdServer, inventory: CampaignInventory? = nil,
+        sources: [any AdSource] = []
     ) {
-        (self.declared, self.factories, self.delivery) = (declared, factories, delivery)
-        (self.memberships, self.inventory) = (memberships, inventory)
+        self.sources = Set(sources.map(\.name))
+        (self.declared, self.factories, self.delivery, self.inventory) = (declared, factories, delivery, inventory)
         known = Mutex(Known(campaignIndex: CampaignIndex([]) { _ in nil }))
     }
 
@@ -77,13 +77,18 @@ package final class Campaigns: Sendable {
     }
 
     package func withheldURLs(in store: any FeedStore) async throws -> [String] {
-        guard let withheld = try await campaignIndex(of: store)?.takenDown, !withheld.isEmpty else { return [] }
+        _ = try await campaignIndex(of: store)
+        let withheld = known.withLock { $0.withheld }
+        if withheld.isEmpty { return [] }
         return try await store.read(for: .background) { snapshot in
             try withheld.flatMap { creative in
-                try snapshot.storedItem(kind: creative.kind, id: creative.id).flatMap { try? JSONValue(json: $0.body) }?.urls ?? []
+                let item = try snapshot.storedItem(kind: creative.kind, id: creative.id)
+                return item.flatMap { $0.isHouseAd ? nil : try? JSONValue(json: $0.body) }?.urls ?? []
             }
         }
     }
+
+    func isWithheld(_ creative: CreativeID) -> Bool { known.withLock { $0.withheld.contains(creative) } }
 
     private func load(_ snapshot: any StoreSnapshot, at version: StoreVersion) throws -> CampaignIndex {
         var items: [FeedItem] = []
@@ -93,14 +98,14 @@ package final class Campaigns: Sendable {
             return items.count < 2 * CampaignIndex.limit
         }
         let old = known.withLock { $0 }
-        let withheld = try snapshot.blockedItems(kind: Campaign.kind, limit: Self.takedownLimit)
+        let blocked = try snapshot.blockedItems(kind: Campaign.kind, limit: Self.takedownLimit)
         var overrides: [String: Campaign.Override] = [:]
         for override in Campaign.Override.allCases.reversed() where !declared.isEmpty {
-            for blocked in try snapshot.blockedItems(kind: override.kind, limit: Self.takedownLimit) { overrides[blocked.id] = override }
+            for item in try snapshot.blockedItems(kind: override.kind, limit: Self.takedownLimit) { overrides[item.id] = override }
         }
-        let hasSameItems = items == old.items && withheld == old.withheld && overrides == old.overrides && old.version != nil
+        let isSame = items == old.items && blocked == old.blocked && overrides == old.overrides && old.version != nil
         let ids = Set(declared.map(\.id))
-        let stopped = Set(withheld.map(\.id))
+        let stopped = Set(blocked.map(\.id))
         let shown = declared.filter { !stopped.contains($0.id) }.map { campaign in
             guard let override = overrides[campaign.id] else { return campaign }
             var campaign = campaign
@@ -111,43 +116,24 @@ package final class Campaigns: Sendable {
             for campaign in old.campaignIndex.campaigns where stopped.contains(campaign.id) { departed[campaign.id] = campaign }
         }
         let campaigns =
-            hasSameItems ? old.campaignIndex.campaigns : shown + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) }
-        let stored = try snapshot.memberships()
-        let isSame = hasSameItems && stored == old.storedMemberships
-        let memberships = isSame ? old.memberships : all(stored, and: campaigns)
-        if unwritten.withLock({ !$0.isEmpty }) { Task { try? await remember() } }
-        var creatives: [ByteString: [CellLayout]?] = [:]
-        // Creatives of campaigns that are taken down are not used as house ads either.
-        let declaredAndStopped = declared.filter { stopped.contains($0.id) }.flatMap(\.creatives)
-        let removed = withheld.flatMap { blocked in
-            let released = blocked.released
-            return blocked.creatives.filter { !BlockedItem.isReleased(item(of: $0), by: released) }.map { (name: $0, campaign: blocked.id) }
-        }
-        let withheldCreatives = declaredAndStopped + removed.map(\.name)
+            isSame ? old.campaignIndex.campaigns : shown + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) }
+        var creatives: [ByteString: CampaignIndex.Creative] = [:]
         var unreported: [CreativeID: [Campaign.Goal.Unit]] = [:]
-        for name in campaigns.flatMap(\.creatives) + withheldCreatives where creatives[ByteString(name)] == nil {
-            let found = try creative(name, in: snapshot)
-            creatives[ByteString(name)] = .some(found.map(layouts))
-            if let found { unreported[CreativeID(found)] = factories.unreported(by: found.type) }
+        for name in campaigns.flatMap(\.creatives) where creatives[ByteString(name)] == nil {
+            guard let found = try creative(name, in: snapshot) else { continue }
+            let creative = CreativeID(found)
+            creatives[ByteString(name)] = CampaignIndex.Creative(
+                id: creative, layouts: found.isHouseAd ? [] : layouts(of: found), isHouseAd: found.isHouseAd)
+            unreported[creative] = factories.unreported(by: found.type)
         }
         var campaignIndex = old.campaignIndex
-        if !isSame || creatives != old.creatives {
-            let named = Set((campaigns.flatMap(\.creatives) + declaredAndStopped).map(item))
-            let removed = removed.map { removed in
-                let creative = item(of: removed.name)
-                return CampaignMembership(kind: creative.kind, id: creative.id, campaign: removed.campaign)
-            }
-            campaignIndex = CampaignIndex(
-                campaigns, withheld: withheldCreatives, former: memberships.union(removed).filter { !named.contains($0.creative) }
-            ) { name in
-                (creatives[ByteString(name)] ?? nil).map { (item(of: name), $0) }
-            }
-        }
+        if !isSame || creatives != old.creatives { campaignIndex = CampaignIndex(campaigns) { creatives[ByteString($0)] } }
+        let names = declared.filter { stopped.contains($0.id) }.flatMap(\.creatives) + blocked.flatMap(\.creatives)
+        let withheld = Set(names.map(item)).subtracting(campaignIndex.creatives)
         known.withLock {
             $0 = Known(
-                items: items, creatives: creatives, withheld: withheld, overrides: overrides, storedMemberships: stored,
-                memberships: memberships,
-                unreported: unreported, campaignIndex: campaignIndex, version: version)
+                items: items, creatives: creatives, blocked: blocked, withheld: withheld, overrides: overrides, unreported: unreported,
+                campaignIndex: campaignIndex, version: version)
         }
         firstStart.store(campaignIndex.span?.lowerBound ?? .max, ordering: .relaxed)
         lastEnd.store(campaignIndex.span?.upperBound ?? .min, ordering: .relaxed)

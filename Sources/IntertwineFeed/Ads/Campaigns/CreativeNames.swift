@@ -9,6 +9,10 @@ package struct CreativeNames: Sendable, Hashable {
         package var reason: String { "the store has no ad '\(ItemError.shown(name))'" }
     }
 
+    package static func houseAd(_ name: String) -> String {
+        "'\(ItemError.shown(name))' is a house ad: a campaign shows only ads with \"house\": false"
+    }
+
     private var kinds = ["ad": Advertisement.kind]
     private var others: Set<String> = ["user"]
     private let hasOthers: Bool

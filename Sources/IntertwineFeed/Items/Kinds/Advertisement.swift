@@ -91,6 +91,7 @@ struct AdvertisementKind: ItemKind {
             ItemField("advertiser") { fields throws(ItemError) in _ = try Self.advertiser(in: fields) },
             ItemField(Trackers.impressionField) { fields throws(ItemError) in _ = try Trackers(fields) },
             ItemField(Trackers.clickField) { fields throws(ItemError) in _ = try Trackers(fields) },
+            HouseField.field,
         ]
     }
 
@@ -132,6 +133,7 @@ struct AdvertisementKind: ItemKind {
         document.add("advertiser", .line(maximum: Advertisement.advertiserLimit))
         document.add(Trackers.impressionField, .trackers)
         document.add(Trackers.clickField, .trackers)
+        document.add(HouseField.name, .boolean)
         return document.bytes
     }
 

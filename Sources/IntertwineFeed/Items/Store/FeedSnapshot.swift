@@ -42,8 +42,6 @@ package protocol StoreSnapshot: FeedSnapshot {
 
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem]
 
-    func memberships() throws -> [CampaignMembership]
-
     /// The cost may depend on the number of items, so it is for operators, not for requests.
     func counts() throws -> [ItemType: Int]
 }
@@ -61,8 +59,6 @@ extension StoreSnapshot {
     package func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] { [] }
     /// Returns no items, because a store without takedowns has none.
     package func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { [] }
-    /// Returns no memberships, because a store without campaigns has none.
-    package func memberships() throws -> [CampaignMembership] { [] }
 
     package func count(in stream: StreamID) throws -> Int {
         var count = 0

@@ -97,7 +97,5 @@ final class DependencyTrackingSnapshot: StoreSnapshot {
 
     func blockedItems(kind: String, limit: Int) throws -> [BlockedItem] { try snapshot.blockedItems(kind: kind, limit: limit) }
 
-    func memberships() throws -> [CampaignMembership] { try snapshot.memberships() }
-
     func counts() throws -> [ItemType: Int] { try snapshot.counts() }
 }

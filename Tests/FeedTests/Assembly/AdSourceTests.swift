@@ -1,0 +1,91 @@
+import Logging
+import TestSupport
+import Testing
+
+@testable import IntertwineFeed
+
+@Suite("Sources of ads")
+struct AdSourceTests {
+    /// Shows its ads one by one, and counts them in its state.
+    private struct Counting: AdSource {
+        let name: String
+        let ads: [String]
+
+        func begin(_ slots: inout AdSlots) throws -> (inout AdSlots) throws -> Void {
+            #expect(slots.empty.isEmpty)
+            let number = Int(slots.state.first ?? 0)
+            return { slots in
+                guard let slot = slots.empty.first else { return }
+                #expect(try slots.fill(slot, with: ads[number % ads.count]))
+                slots.leave([UInt8(number + 1)], towards: .forward)
+                slots.leave(Array(repeating: 0, count: PageCursor.AdState.limit + 1), towards: .backward)
+            }
+        }
+    }
+
+    /// Decides with a server of its own.
+    private struct Deciding: AdSource {
+        let name = "deciding"
+        let answer: @Sendable (_ slots: Int, _ state: [UInt8]) async throws -> [String?]
+
+        func decide(_ slots: Int, of feed: String, for context: FeedContext, after state: [UInt8]) async throws -> [String?] {
+            #expect(feed == "main" && context.viewer == nil)
+            return try await answer(slots, state)
+        }
+    }
+
+    private static func feed(_ fixture: Fixture, _ sources: any AdSource...) -> FeedAssembler {
+        FeedAssembler(
+            store: fixture.store, source: fixture.source, factories: fixture.factories, cells: fixture.cells, placement: fixture.placement,
+            adSources: sources, keys: fixture.keys, tokens: fixture.tokens,
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    }
+
+    private static func fixture() throws -> Fixture {
+        try Fixture(users: 20, advertisements: 6, placement: PlacementRule.at([1, 3, 5]).placement(perPage: 3, isOfFeed: false))
+    }
+
+    @Test("Each source gets the state that it left in the cursor, in the order of the sources, and house ads follow")
+    func states() async throws {
+        let fixture = try Self.fixture()
+        let feed = Self.feed(fixture, Counting(name: "one", ads: ["ad:4", "ad:5"]), Counting(name: "two", ads: ["ad:3"]))
+        #expect(feed.dependsOnViewer)
+        var (cursor, shown): (String?, [[String]]) = (nil, [])
+        for _ in 0..<3 {
+            let page = try await feed.page(FeedRequest(cursor: cursor, limit: 6, now: Fixture.now))
+            shown.append(page.adIDs)
+            #expect(page.entries.filter { $0.adSlot != nil }.map(\.campaign) == ["one", "two", nil])
+            cursor = page.next.flatMap(Fixture.cursor)
+        }
+        #expect(shown == [["ad:4", "ad:3", "ad:0"], ["ad:5", "ad:3", "ad:1"], ["ad:4", "ad:3", "ad:2"]])
+    }
+
+    @Test("A decision is asked for once a page with its slots; what fails or cannot be shown leaves them to house ads")
+    func decisions() async throws {
+        let fixture = try Self.fixture()
+        func ads(_ answer: @escaping @Sendable (Int, [UInt8]) async throws -> [String?]) async throws -> [String] {
+            try await Self.feed(fixture, Deciding(answer: answer)).page(FeedRequest(limit: 6, now: Fixture.now)).adIDs
+        }
+        #expect(
+            try await ads { slots, state in
+                #expect(slots == 3 && state.isEmpty)
+                await Task.yield()
+                return ["ad:5", nil, "ad:4"]
+            } == ["ad:5", "ad:0", "ad:4"])
+        #expect(try await ads { _, _ in ["user:u1", "ad:none", "none"] } == ["ad:0", "ad:1", "ad:2"])
+        #expect(try await ads { _, _ in throw TestFailure() } == ["ad:0", "ad:1", "ad:2"])
+    }
+
+    @Test("A cursor of a former format is refused as invalid")
+    func formats() throws {
+        let fixture = try Fixture(users: 3)
+        let feed = fixture.assembler()
+        let genuine = PageCursor(direction: .forward, position: FeedPosition(item: SortPosition(position: 1_000)))
+        let signer = fixture.keys.signer(for: .cursor)
+        let bytes = try #require(signer.payload(of: feed.text(genuine, [:])))
+        try feed.validate(cursor: signer.sign(Array(bytes)))
+        for format in [1, 2] as [UInt8] {
+            #expect(throws: FeedError.cursor(.invalid)) { try feed.validate(cursor: signer.sign([format] + bytes.dropFirst())) }
+        }
+    }
+}
