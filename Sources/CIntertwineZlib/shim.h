@@ -6,7 +6,7 @@ static inline int czlib_gzip_init(z_streamp stream, int level) {
     return deflateInit2(stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
 }
 
-/// Starts an inflate stream that accepts the gzip wrapper only. inflateInit2 is a macro.
-static inline int czlib_gunzip_init(z_streamp stream) {
-    return inflateInit2(stream, 15 + 16);
+/// inflateInit2 is a macro.
+static inline int czlib_inflate_init(z_streamp stream, int windowBits) {
+    return inflateInit2(stream, windowBits);
 }

@@ -1,6 +1,6 @@
 internal import CIntertwineZlib
 
-/// A streaming decompressor of gzip (RFC 1952), with all members of a file in sequence, as `zcat` does.
+/// A streaming decompressor of gzip (RFC 1952), with all members of a file in sequence, as `zcat` does, and of zlib (RFC 1950).
 package final class GzipInflater {
     package static let magic: [UInt8] = [0x1F, 0x8B]
     private static let pieceSize = 1 << 17
@@ -14,8 +14,9 @@ package final class GzipInflater {
         package let reason: String
     }
 
-    package init() {
-        czlib_gunzip_init(&stream)
+    /// `isRaw`: the data has no header (RFC 1951), as some origins understand the coding `deflate`.
+    package init(isRaw: Bool = false) {
+        czlib_inflate_init(&stream, isRaw ? -15 : 15 + 32)
     }
 
     deinit {

@@ -54,6 +54,32 @@ struct CompressionTests {
         await fetcher.stop()
     }
 
+    @Test(
+        "The coding deflate is decoded with the header of zlib and without, if it is applied",
+        arguments: ["deflate", "Deflate", "x, deflate"])
+    func deflated(_ coding: String) async throws {
+        let bodies = ["[1,2,3]", "[]", #"{"a":"\(String(repeating: "one and the same ", count: 1_000))"}"#].map { Array($0.utf8) }
+        for body in bodies {
+            let raw = Array(gzipped(body).dropFirst(10).dropLast(8))
+            let (low, high) = body.reduce((1, 0)) { sums, byte in
+                let low = (sums.0 + Int(byte)) % 65_521
+                return (low, (sums.1 + low) % 65_521)
+            }
+            let check = [high >> 8, high & 255, low >> 8, low & 255].map { UInt8($0) }
+            let forms = [raw, [0x78, 0x9C] + raw + check, [0x78, 0x01] + raw + check, body, gzipped(body)]
+            let origin = try Origin { request, connection in
+                connection.answer(200, ["Content-Encoding: \(coding)"], body: forms[Int(request.path.dropFirst()) ?? 0])
+            }
+            let fetcher = try Fetcher(ports: [origin.port])
+            for number in forms.indices {
+                let fetched = try await get(fetcher, origin.url("/\(number)"))
+                #expect(fetched.failure == .some(nil) && fetched.body == body, "form \(number)")
+            }
+            await fetcher.stop()
+            origin.stop()
+        }
+    }
+
     @Test("Credentials are sent to their origin only, also after redirects")
     func credentials() async throws {
         let other = try Origin { _, connection in connection.answer(200, body: [1]) }

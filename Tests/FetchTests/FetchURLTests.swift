@@ -41,7 +41,8 @@ struct FetchURLTests {
         arguments: [
             ("", FetchError.malformedURL), ("example.com", .malformedURL), ("/path", .malformedURL), ("http://", .malformedURL),
             ("http://exa mple.com/", .malformedURL), ("http://[fe80::1%25eth0]/", .malformedURL), ("http://example.com:0/", .malformedURL),
-            ("http://example.com:99999/", .malformedURL), ("http://a\u{0}b/", .malformedURL), ("file:///etc/passwd", .schemeDenied),
+            ("http://example.com:99999/", .malformedURL), ("http://a\u{0}b/", .malformedURL), ("\u{0}", .malformedURL),
+            ("file:///etc/passwd", .schemeDenied),
             ("ftp://example.com/", .schemeDenied), ("gopher://127.0.0.1:6379/_x", .schemeDenied), ("dict://127.0.0.1/", .schemeDenied),
             ("ldap://127.0.0.1/", .schemeDenied), ("http://user@example.com/", .userinfoDenied),
             ("http://user:pass@example.com/", .userinfoDenied), ("http://example.com@127.0.0.1/", .userinfoDenied),

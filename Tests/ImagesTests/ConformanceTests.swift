@@ -89,7 +89,9 @@ struct ConformanceTests {
 
     private static let varying: [Case] = [
         Case(false, "Vary: *", "Cache-Control: max-age=3600"), Case(false, "Vary: Foo, *", "Cache-Control: max-age=3600"),
-        Case(false, "Vary: Cookie", "Cache-Control: max-age=3600"), Case(true, "Vary: Accept", "Cache-Control: max-age=3600"),
+        Case(true, "Vary: Cookie", "Cache-Control: max-age=3600"), Case(true, "Vary: Accept", "Cache-Control: max-age=3600"),
+        Case(true, "Vary: Accept-Encoding, cookie", "Cache-Control: max-age=3600"),
+        Case(true, "Vary: Origin", "Vary: Authorization", "Cache-Control: max-age=3600"),
         Case(true, "Vary: ACCEPT-Encoding , user-agent", "Cache-Control: max-age=3600"),
         Case(true, "Vary: Accept", "Vary: Foo", "Cache-Control: max-age=3600"),
     ]

@@ -43,7 +43,9 @@ struct ExitErrorTests {
             (200, ["Content-Encoding: utf-8"], TestImage.png()),
             (200, ["Content-Encoding: none"], TestImage.png()), (200, ["Content-Encoding: gzip"], TestImage.png()),
             (200, ["Content-Encoding: br"], TestImage.png()),
-            (203, [], TestImage.png()),
+            (201, [], TestImage.png()), (202, [], TestImage.png()), (203, [], TestImage.png()), (226, [], TestImage.png()),
+            (200, ["Content-Encoding: deflate"], TestImage.png()), (200, ["Content-Encoding: deflate"], TestImage.jpeg),
+            (200, [": no name", "X Y: 1"], TestImage.png()),
             (206, ["Content-Range: bytes 0-\(TestImage.png().count - 1)/\(TestImage.png().count)"], TestImage.png()),
             (200, ["X-A: b\r\n continued", "X-B: c\r\n\tcontinued\r\n  again"], TestImage.png()),
             (200, ["Vary: Origin, Save-Data, DPR, X-Forwarded-Proto"], TestImage.png()),
@@ -84,6 +86,7 @@ struct ExitErrorTests {
         let origin = try Origin { request, connection in
             switch request.path {
             case "/same": connection.answer(302, ["Location: /a", "Location: /a"])
+            case "/fragments": connection.answer(302, ["Location: /a#a", "Location: http://\(request.headers["host"] ?? "")/a#b"])
             case "/folded": connection.answer(302, ["Location:\r\n /a"])
             case "/different": connection.answer(302, ["Location: /a", "Location: /b"])
             case "/part": connection.answer(206, ["Content-Range: bytes 0-9/99"], body: TestImage.png())
@@ -94,6 +97,7 @@ struct ExitErrorTests {
         let house = try House([origin])
         #expect(try await house.get(origin.url("/same")).status == 200)
         #expect(try await house.get(origin.url("/folded")).status == 200)
+        #expect(try await house.get(origin.url("/fragments")).status == 200)
         #expect(try await house.get(origin.url("/different")).failure?.code == "protocol-error")
         #expect(try await house.get(origin.url("/part")).failure?.code == "upstream-206")
         await house.stop()

@@ -113,6 +113,7 @@ struct FreshnessTests {
     @Test("Only images are stored", arguments: [201, 202, 204, 299, 301, 302, 403, 404, 410, 500, 502, 503, 504, 599])
     func statuses(_ status: Int) {
         #expect(evaluate([:], status: status) == nil)
+        #expect((evaluate(["Cache-Control": "max-age=60"], status: status) != nil) == (status < 204))
     }
 
     @Test("Age includes the origin's age and the transfer time")

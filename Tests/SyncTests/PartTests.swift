@@ -35,6 +35,11 @@ struct PartTests {
     func cursor() {
         #expect(NextPage.setting("c", to: "a b&c=1/é", in: "https://a/x") == "https://a/x?c=a%20b%26c%3D1%2F%C3%A9")
         #expect(NextPage.setting("page", to: "2", in: "https://a/x?page=1&limit=5&page=0") == "https://a/x?limit=5&page=2")
+        for written in ["page[number]", "page%5Bnumber%5D", "page%5bnumber]", "p%61ge[number]"] {
+            for parameter in ["page[number]", "page%5Bnumber%5D"] {
+                #expect(NextPage.setting(parameter, to: "2", in: "https://a/x?\(written)=1&b=c") == "https://a/x?b=c&page%5Bnumber%5D=2")
+            }
+        }
     }
 
     @Test("Backoff doubles up to a bound with jitter, and respects Retry-After")

@@ -268,20 +268,106 @@ struct SyncJobTests {
         api.origin.stop()
     }
 
-    @Test("An API that ignores the number of a page ends the list with an error")
-    func ignoredNumber() async throws {
-        let api = try Api([]) { state in
-            state.instead = { _, connection in
-                connection.answer(200, body: Array(#"{"data":{"users":[\#(Api.user("a", version: 1))]}}"#.utf8))
+    /// Three pages of two users each, and an answer to the numbers beyond.
+    private static func numbered(_ beyond: @escaping @Sendable (OriginConnection, _ last: String) -> Void) throws -> Api {
+        try Api([]) { state in
+            state.instead = { request, connection in
+                let number =
+                    request.path.split(whereSeparator: { "?&".contains($0) }).dropFirst().filter { !$0.contains("size") }
+                    .compactMap { Int($0.split(separator: "=").last ?? "") }.last ?? 1
+                func page(_ number: Int) -> String {
+                    let users = (0..<2).map { Api.user("u\(number)-\($0)", version: 1) }
+                    return #"{"data":{"users":[\#(users.joined(separator: ","))]},"asked":"\#(request.path)"}"#
+                }
+                if number <= 3 {
+                    connection.answer(200, ["ETag: \"\(number)\""], body: Array(page(number).utf8))
+                } else {
+                    beyond(connection, page(3))
+                }
                 return true
             }
         }
-        let house = try House(api.origin) {
-            $0.next = .page(parameter: "page", first: 1, last: nil, pages: nil)
-            $0.policy = .skip
+    }
+
+    @Test(
+        "A list in numbered pages ends as APIs end it",
+        arguments: [
+            (204, ""), (400, "{}"), (404, "<html>"), (410, ""), (416, ""), (200, ""), (200, "null"), (200, "[]"), (200, "{}"),
+            (200, #"{"data":null}"#), (200, #"{"data":[]}"#), (200, #"{"data":{}}"#), (200, #"{"data":{"users":null}}"#),
+            (200, #"{"data":{"users":{}}}"#), (200, #"{"data":{"users":false}}"#), (200, #"{"data":{"users":[]}}"#), (200, "the last page"),
+        ])
+    func ends(_ status: Int, _ body: String) async throws {
+        let api = try Self.numbered { connection, last in
+            connection.answer(status, body: Array((body == "the last page" ? last : body).utf8))
         }
-        #expect(try await house.failure() == "page 1 names a next page that was read before")
+        let house = try House(api.origin) { $0.next = .page(parameter: "page", first: 1, last: nil, pages: nil) }
+        for _ in 0..<2 { #expect(try await house.run().items == 6) }
+        #expect(Set(api.origin.requests.map(\.path)) == ["/users", "/users?page=2", "/users?page=3", "/users?page=4"])
+        #expect(try await house.ids().count == 6)
         await house.stop()
+        api.origin.stop()
+    }
+
+    @Test("Other answers beyond the last page are errors, and so is each on the first page")
+    func wrongEnds() async throws {
+        for (status, body) in [(401, ""), (403, ""), (418, ""), (200, "<html>"), (200, #"{"data":{"users":true}}"#)] {
+            let api = try Self.numbered { connection, _ in connection.answer(status, body: Array(body.utf8)) }
+            let house = try House(api.origin) { $0.next = .page(parameter: "page", first: 1, last: nil, pages: nil) }
+            #expect(try await house.failure().hasPrefix("page 4"))
+            await house.stop()
+            api.origin.stop()
+        }
+        for (status, body) in [(204, ""), (404, ""), (200, "{}"), (200, #"{"data":{"users":null}}"#)] {
+            let api = try Api([]) { state in
+                state.instead = { _, connection in
+                    connection.answer(status, body: Array(body.utf8))
+                    return true
+                }
+            }
+            let house = try House(api.origin) { $0.next = .page(parameter: "page", first: 1, last: nil, pages: nil) }
+            #expect(try await house.failure().hasPrefix("page 1"))
+            await house.stop()
+            api.origin.stop()
+        }
+    }
+
+    @Test(
+        "The number in the URL is the first page's",
+        arguments: [
+            ("/users?page=2", "page", ["/users?page=2", "/users?page=3", "/users?page=4"], 4),
+            (
+                "/users?page[number]=1&page[size]=2", "page[number]",
+                [
+                    "/users?page[number]=1&page[size]=2", "/users?page[size]=2&page%5Bnumber%5D=2",
+                    "/users?page[size]=2&page%5Bnumber%5D=3", "/users?page[size]=2&page%5Bnumber%5D=4",
+                ], 6
+            ),
+            ("/users?page%5Bnumber%5D=3", "page[number]", ["/users?page%5Bnumber%5D=3", "/users?page%5Bnumber%5D=4"], 2),
+            ("/users?page=x", "page", ["/users?page=x", "/users?page=2", "/users?page=3", "/users?page=4"], 6),
+        ])
+    func firstNumber(_ path: String, _ parameter: String, _ asked: [String], _ items: Int) async throws {
+        let api = try Self.numbered { connection, _ in connection.answer(404) }
+        let house = try House(api.origin, path: path) { $0.next = .page(parameter: parameter, first: 1, last: nil, pages: nil) }
+        #expect(try await house.run().items == items)
+        #expect(api.origin.requests.map(\.path) == asked)
+        await house.stop()
+        api.origin.stop()
+    }
+
+    @Test("A cursor of zero or minus one is the end", arguments: ["0", #""0""#, "-1", "[]", "{}", "null", "false", #""""#])
+    func lastCursor(_ cursor: String) async throws {
+        let api = try Api([]) { state in
+            state.instead = { _, connection in
+                connection.answer(200, body: Array(#"{"data":{"users":[\#(Api.user("a", version: 1))]},"next":\#(cursor)}"#.utf8))
+                return true
+            }
+        }
+        for next in [NextPage.cursor(JSONPointer(member: "next"), parameter: "after"), .url(JSONPointer(member: "next"))] {
+            let house = try House(api.origin) { $0.next = next }
+            let outcome = try await house.run()
+            #expect(outcome.items == 1 && outcome.pages == 1)
+            await house.stop()
+        }
         api.origin.stop()
     }
 

@@ -23,7 +23,7 @@ public func gzipped(_ bytes: [UInt8]) -> [UInt8] {
 /// - Parameter isWhole: false for what is the beginning of a gzip.
 public func gunzipped(_ bytes: [UInt8], isWhole: Bool = true) -> [UInt8] {
     var stream = z_stream()
-    guard czlib_gunzip_init(&stream) == Z_OK else { return [] }
+    guard czlib_inflate_init(&stream, 15 + 16) == Z_OK else { return [] }
     defer { inflateEnd(&stream) }
     let capacity = 1 << 20
     return [UInt8](unsafeUninitializedCapacity: capacity) { output, count in

@@ -71,13 +71,13 @@ public struct ItemFields: Sendable {
         try token(field).map { token throws(ItemError) in try text(field, token, limit: limit) }
     }
 
-    private func text(_ field: String, _ token: JSONToken, limit: Int) throws(ItemError) -> ArraySlice<UInt8> {
+    private func text(_ field: String, _ token: JSONToken, limit: Int, keepsNUL: Bool = false) throws(ItemError) -> ArraySlice<UInt8> {
         guard token.kind == .string else { throw ItemError(field: field, reason: "must be a string, is \(token.kind.rawValue)") }
         let characters = object.characters(of: token)
         guard characters.count <= limit || characters.count(where: { $0 & 0xC0 != 0x80 }) <= limit else {
             throw ItemError(field: field, reason: "is longer than \(limit) characters", code: .tooLong)
         }
-        guard characters.contains(0) else { return characters }
+        guard !keepsNUL, characters.contains(0) else { return characters }
         return characters.flatMap { $0 == 0 ? Array("\u{FFFD}".utf8) : [$0] }[...]
     }
 
@@ -120,7 +120,8 @@ public struct ItemFields: Sendable {
     /// - Throws: ``ItemError`` if the value is not such a URL, or if it contains a user name or a password. A relative URL needs a document to which
     ///   it is relative, as the items of remote sources have.
     public func optionalURL(_ field: String) throws(ItemError) -> ArraySlice<UInt8>? {
-        guard let url = try optionalText(field, limit: ItemURL.limit), url.contains(where: { $0 > 0x20 }) else { return nil }
+        let value = try token(field).map { token throws(ItemError) in try text(field, token, limit: ItemURL.limit, keepsNUL: true) }
+        guard let url = value, url.contains(where: { $0 > 0x20 }) else { return nil }
         do throws(ItemError) { return try ItemURL.absolute(url, relativeTo: base) } catch {
             throw ItemError(field: field, reason: error.reason)
         }

@@ -27,7 +27,7 @@ package struct FetchHead: Sendable {
 
     package var isWhole: Bool {
         switch status {
-        case 200, 203: return true
+        case 200, 201, 202, 203, 226: return true
         case 206:
             let range = HTTPField.Name("Content-Range").flatMap { headers[$0] }?.lowercased() ?? ""
             let numbers = range.split { $0 == " " || $0 == "-" || $0 == "/" }.dropFirst().map { Int($0) }
@@ -37,9 +37,14 @@ package struct FetchHead: Sendable {
         }
     }
 
+    package var isLatin: Bool {
+        let charset = headers[.contentType]?.lowercased().firstMatch(of: /charset\s*=\s*["']?([^\s"';,]+)/)
+        return charset.map { Windows1252.labels.contains(String($0.1)) } ?? false
+    }
+
     var location: String? {
-        let locations = Set(headers[values: .location])
-        return locations.count > 1 ? nil : locations.first
+        let locations = headers[values: .location]
+        return Set(locations.map { try? url.resolving($0) }).count > 1 ? nil : locations.first
     }
 
     /// Contradictory lengths are an unrecoverable error unless a transfer coding overrides them (RFC 9112 section 6.3).
@@ -87,7 +92,7 @@ struct ResponseHeadParser {
         appendField()
         if rest.isEmpty { return endOfHead() }
         if status == 0 { return statusLine(rest) }
-        guard let colon = rest.firstIndex(of: UInt8(ascii: ":")), colon > rest.startIndex else { return .failed(.protocolError) }
+        guard rest.contains(UInt8(ascii: ":")) else { return .failed(.protocolError) }
         field = Array(rest)
         return .more
     }

@@ -24,7 +24,7 @@ package struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     }
 
     private init(_ reference: String, base: String?) throws(FetchError) {
-        guard !reference.isEmpty, reference.utf8.count <= Self.longest, !reference.utf8.contains(0) else { throw .malformedURL }
+        guard !reference.isEmpty, reference.utf8.count <= Self.longest else { throw .malformedURL }
         let absolute: String
         do throws(WebURL.Failure) { absolute = try WebURL.absolute(reference, relativeTo: base) } catch {
             switch error {

@@ -54,7 +54,7 @@ struct OriginResponseReader: ~Copyable {
             return reject(ImageError(.upstream(status: answer.status), retryAfter: wait))
         }
         let isChunked = answer.headers[.transferEncoding] != nil
-        let isCoded = answer.headers[.contentEncoding].map { $0.lowercased().contains("gzip") } ?? false
+        let isCoded = answer.headers[.contentEncoding].map { $0.lowercased().contains(/gzip|deflate/) } ?? false
         head = OriginResponseHead(
             kind: nil, length: isChunked || isCoded ? nil : answer.contentLength,
             freshness: Freshness(answer, answer.headers, asked: asked, received: now, policy: policy),

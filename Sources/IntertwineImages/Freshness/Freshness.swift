@@ -38,9 +38,9 @@ package struct Freshness: Sendable, Hashable {
         let control = CacheControl(headers[.cacheControl])
         // The cache understands these statuses, a 206 with all bytes included, which satisfies `must-understand` (section 5.2.2.3).
         let forbidsStoring = control.has("no-store") && !control.has("must-understand")
-        guard [200, 203, 206, 304].contains(status), !forbidsStoring, !control.has("private"), Self.variesOnlyByUs(headers[.vary]) else {
-            return nil
-        }
+        let isExplicit = control.has("max-age") || control.has("s-maxage") || headers[.expires] != nil
+        let isStorable = [200, 203, 206, 304].contains(status) || [201, 202, 226].contains(status) && isExplicit
+        guard isStorable, !forbidsStoring, !control.has("private"), Self.variesOnlyByUs(headers[.vary]) else { return nil }
         let date = headers[.date].flatMap { HTTPDate.parse($0, now: received) } ?? received
         let born = received - max(max(0, received - date), Self.age(headers[.age]) + max(0, received - asked))
         self.generatedAt = born
@@ -172,11 +172,9 @@ package struct Freshness: Sendable, Hashable {
     }
 
     /// Returns true if the response varies only by `Accept`, by which images are stored, and by fields that this client sends with constant
-    /// values or never.
+    /// values (`Authorization` of a bucket) or never (`Cookie`).
     private static func variesOnlyByUs(_ field: String?) -> Bool {
-        guard let field else { return true }
-        let personal: Set = ["*", "cookie", "authorization"]
-        return field.split(separator: ",").allSatisfy { !personal.contains($0.trimmingBlanks.lowercased()) }
+        field?.split(separator: ",").allSatisfy { $0.trimmingBlanks != "*" } ?? true
     }
 }
 

@@ -335,7 +335,6 @@ package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case expectedColon = "a colon is expected"
         case expectedCommaOrEnd = "a comma or the end of the object or array is expected"
         case trailingComma = "a comma precedes the end: remove it"
-        case commaAfterLine = "a comma follows the item: lines have none between them, unless the file is an array with [ and ]"
         case trailingBytes = "something follows the value"
         /// A number violates the syntax, such as `01` or `1.` (RFC 8259 §6).
         case badNumber = "not a number"

@@ -67,9 +67,10 @@ package struct JSONPreamble: Sendable {
 
     package init() {}
 
-    package static func text(_ bytes: [UInt8]) -> [UInt8] {
+    package static func text(_ bytes: [UInt8], isLatin: Bool = false) -> [UInt8] {
         var text = bytes
         if case .utf8 = encoding(of: bytes) {
+            if isLatin, String(validating: bytes, as: UTF8.self) == nil { text = Windows1252.utf8(bytes) }
         } else {
             var preamble = JSONPreamble()
             text = preamble.utf8(bytes, isComplete: true)
@@ -133,7 +134,8 @@ package struct JSONPreamble: Sendable {
     package static func length(of text: ArraySlice<UInt8>, isComplete: Bool) -> Int? {
         var start = text.startIndex
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        if text.starts(with: mark) { start += mark.count } else if !isComplete, mark.starts(with: text) { return nil }
+        while text[start...].starts(with: mark) { start += mark.count }
+        if !isComplete, mark.starts(with: text[start...]) { return nil }
         while start < text.endIndex, isSpace(text[start]) { start += 1 }
         guard let first = start < text.endIndex ? text[start] : nil else { return isComplete ? start - text.startIndex : nil }
         let head = text[start...].prefix(guardLimit)
@@ -149,7 +151,7 @@ package struct JSONPreamble: Sendable {
     }
 
     package static func isEnd(_ text: some Sequence<UInt8>) -> Bool {
-        text.allSatisfy { isSpace($0) || $0 == UInt8(ascii: ")") || $0 == UInt8(ascii: ";") }
+        text.allSatisfy { isSpace($0) || $0 == UInt8(ascii: ")") || $0 == UInt8(ascii: ";") || $0 == 0 }
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }

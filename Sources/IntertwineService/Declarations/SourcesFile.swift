@@ -239,8 +239,10 @@ extension SourceReader {
         case "date":
             return .date(
                 zone: try zone.map { (node) throws(ConfigurationError) in
-                    let text = try node.text("a time zone such as Europe/Berlin")
-                    guard let zone = SourceForm.TimeZoneName(text) else { throw node.notAllowed(text, "a time zone such as Europe/Berlin") }
+                    let text = try node.text("a time zone such as Europe/Berlin or +02:00")
+                    guard let zone = SourceForm.TimeZoneName(text) else {
+                        throw node.notAllowed(text, "a time zone such as Europe/Berlin or +02:00")
+                    }
                     return zone
                 })
         default: throw node.notAllowed(name, "text, number, date")

@@ -36,14 +36,16 @@ enum NextPage: Sendable, Hashable {
 
     func following(_ head: FetchHead, cursor: String?, first: FetchURL, after read: Progress) throws(FetchError) -> FetchURL? {
         let known = cursor.flatMap { Int($0) } ?? .max
+        let cursor = cursor == "0" || cursor == "-1" ? nil : cursor
         switch self {
         case .page(let parameter, let start, let last, _):
-            let next = start + read.pages
-            guard !read.isEnd, last == nil ? read.pages < known : next <= known else { return nil }
+            let next = Self.number(parameter, in: first.text, or: start) + read.pages
+            guard !read.isEnd, last == nil ? next - start < known : next <= known else { return nil }
             return try FetchURL(Self.setting(parameter, to: String(next), in: first.text))
         case .offset(let parameter, let start, _):
-            guard !read.isEnd, read.elements < known else { return nil }
-            return try FetchURL(Self.setting(parameter, to: String(start + read.elements), in: first.text))
+            let next = Self.number(parameter, in: first.text, or: start) + read.elements
+            guard !read.isEnd, next - start < known else { return nil }
+            return try FetchURL(Self.setting(parameter, to: String(next), in: first.text))
         case .none: return nil
         case .link:
             guard let reference = HTTPField.Name("Link").flatMap({ head.headers[$0] }).flatMap({ LinkField.next(in: $0) }) else {
@@ -60,12 +62,25 @@ enum NextPage: Sendable, Hashable {
     }
 
     static func setting(_ parameter: String, to value: String, in url: String) -> String {
-        let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = PercentCoding.encode(parameter)
-        var pairs = (parts.count > 1 ? parts[1] : "").split(separator: "&").map(String.init)
-        pairs.removeAll { $0 == name || $0.hasPrefix(name + "=") }
-        pairs.append("\(name)=\(PercentCoding.encode(value))")
-        return "\(parts.first ?? "")?\(pairs.joined(separator: "&"))"
+        let name = decoded(parameter[...])
+        var pairs = Self.pairs(of: url).filter { decoded($0.prefix { $0 != "=" }) != name }.map(String.init)
+        pairs.append("\(PercentCoding.encode(name))=\(PercentCoding.encode(value))")
+        return "\(url.prefix { $0 != "?" })?\(pairs.joined(separator: "&"))"
+    }
+
+    private static func number(_ parameter: String, in url: String, or usual: Int) -> Int {
+        let pair = pairs(of: url).last { decoded($0.prefix { $0 != "=" }) == decoded(parameter[...]) }
+        guard let number = pair.flatMap({ Int(decoded($0.drop { $0 != "=" }.dropFirst())) }), (0...1 << 40).contains(number) else {
+            return usual
+        }
+        return number
+    }
+
+    private static func pairs(of url: String) -> [Substring] { url.drop { $0 != "?" }.dropFirst().split(separator: "&") }
+
+    private static func decoded(_ text: Substring) -> String {
+        let text = text.replacing("+", with: " ")
+        return PercentCoding.decode(text) ?? String(text)
     }
 }
 

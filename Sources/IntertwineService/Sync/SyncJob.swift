@@ -99,6 +99,8 @@ struct SyncJob: Sendable {
 
 extension SyncJob {
     private static let pageAttempts = 3
+    /// The answers of APIs to a number beyond the last page, if the list does not tell how many pages it has.
+    private static let endStatuses = [204, 400, 404, 410, 416]
 
     private struct Reading {
         var pages: [HTTPValidatorCache.Page] = []
@@ -109,6 +111,7 @@ extension SyncJob {
         var reading = Reading()
         var seen: Set<FetchURL> = []
         var elements = 0
+        var isCountKnown = true
         var url: FetchURL? = source.url
         while let current = url {
             let number = reading.pages.count + 1
@@ -119,18 +122,26 @@ extension SyncJob {
             let bytes = source.byteLimit - reading.progress.bytes
             let fetch = try await open(current, unless: number == 1 ? known : nil, bytes: bytes)
             defer { fetch.cancel() }
-            guard let head = try await head(of: fetch, page: number, mayBeUnchanged: known != nil && number == 1) else { return nil }
+            let head: FetchHead
+            do {
+                guard let found = try await self.head(of: fetch, page: number, mayBeUnchanged: known != nil && number == 1) else {
+                    return nil
+                }
+                head = found
+            } catch SourceError.status(let status, _, _) where number > 1 && !isCountKnown && Self.endStatuses.contains(status) {
+                reading.pages.append(HTTPValidatorCache.Page(url: current, digest: []))
+                return reading
+            }
             try await stage.beginPage()
             while let bytes = try await next(of: fetch, page: number) {
                 reading.progress = try await stage.append(bytes)
                 onProgress(reading.progress)
             }
-            let end = try await stage.endPage(at: head.url.text)
+            let end = try await stage.endPage(of: head)
             reading.progress = end.progress
             onProgress(reading.progress)
             elements += end.elements
-            // An API that ignores the parameter of a page returns the same page again and again.
-            if end.digest == reading.pages.last?.digest, source.next.isCounted { throw SourceError.circle(page: number - 1) }
+            isCountKnown = !source.next.isCounted || end.cursor != nil
             reading.pages.append(page(current, head, end.digest))
             do throws(FetchError) {
                 let read = NextPage.Progress(pages: number, elements: elements, isEnd: end.elements == 0)

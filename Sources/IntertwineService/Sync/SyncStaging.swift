@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import IntertwineFeed
+internal import IntertwineImages
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import Synchronization
@@ -18,6 +19,7 @@ final class SyncStaging: @unchecked Sendable {
     private var snapshot: (any SourceCollection)?
     private var page: [UInt8] = []
     private var hash = SHA256()
+    private var list: [UInt8]?
     private var batch: [(item: ValidatedItem, number: Int)] = []
     private var progress = SourceProgress()
 
@@ -49,9 +51,9 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    func endPage(at url: String) async throws -> (digest: [UInt8], cursor: String?, elements: Int, progress: SourceProgress) {
+    func endPage(of head: FetchHead) async throws -> (digest: [UInt8], cursor: String?, elements: Int, progress: SourceProgress) {
         try await perform { stage in
-            let (cursor, elements) = try stage.readPage(at: url)
+            let (cursor, elements) = try stage.readPage(of: head)
             return (Array(stage.hash.digest()), cursor, elements, stage.progress)
         }
     }
@@ -91,10 +93,18 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    private func readPage(at url: String) throws -> (cursor: String?, elements: Int) {
+    private func readPage(of head: FetchHead) throws -> (cursor: String?, elements: Int) {
         defer { page = [] }
         do {
-            let page = try RemotePage(page, items: source.items, cursor: source.next.pointer, at: url)
+            let page = try RemotePage(
+                page, items: source.items, cursor: source.next.pointer, at: head.url.text, isLatin: head.isLatin,
+                mayEnd: source.next.isCounted && progress.pages > 1)
+            if source.next.isCounted {
+                // Some origins answer a number beyond the last page with the last page.
+                let digest = page.listDigest
+                guard list != digest else { return (nil, 0) }
+                list = digest
+            }
             var number = 0
             let leavingOut: ((ItemError) -> Void)? =
                 source.policy == .skip ? { [self] in omit($0, number: number + 1) } : nil

@@ -36,6 +36,17 @@ struct CampaignReaderTests {
                 Array(#"{"kind":"campaign","id":"spring",\#(String(decoding: item.body.dropFirst(), as: UTF8.self))"#.utf8)) == item)
     }
 
+    @Test("An empty text is no value of an optional field", arguments: CampaignReader.members.dropFirst(2))
+    func empty(_ field: String) throws {
+        #expect(throws: Never.self) { try item(#","\#(field)":"""#) }
+        #expect(try item(#","impressionTrackers":["","https://a.example/"],"goal":{"unit":"","total":5,"daily":""}"#).body.count > 0)
+        for required in [#""advertiser":"","creatives":["1"]"#, #""advertiser":"a","creatives":"""#] {
+            #expect(throws: (any Error).self) {
+                try ItemKinds([Self.kind]).validate(Array(#"{"kind":"campaign","id":"spring",\#(required)}"#.utf8))
+            }
+        }
+    }
+
     @Test(
         "Texts have up to 256 characters, as the schema says, of any alphabet", arguments: ["a", "ф", "日", "😀", "e\u{301}"],
         ["disclosure", "labels"])

@@ -143,12 +143,12 @@ struct ItemReaderTests {
         #expect(read("[\(user("a"))\n\(user("b"))]") == ["a", "2: a comma or the end of the object or array is expected", "b"])
     }
 
-    @Test("A surplus comma or a truncated end is one bad item")
+    @Test("A comma before an end is nothing, and a truncated end is one bad item")
     func ends() {
-        #expect(read("[\(user("a")),]") == ["a", "1: a comma precedes the end: remove it"])
+        #expect(read("[\(user("a")),]") == ["a"])
         #expect(read("[\(user("a")),\n") == ["a", "2: the array is not terminated: the file may be truncated"])
         #expect(read("[\(user("a"))") == ["a", "1: the array is not terminated: the file may be truncated"])
-        #expect(read("\(user("a")),\n\(user("b"))").first?.hasPrefix("1: a comma follows the item: lines have none") == true)
+        #expect(read("\(user("a")),\n\(user("b")),") == ["a", "b"] && read("[ , ]").count == 1)
         #expect(read("[\(user("a"))\n,{\"kind\":") == ["a", "2: ends too early"])
         #expect(read("[\(user("a"))]\nx") == ["a", "2: something follows the end of the array"])
     }

@@ -71,7 +71,7 @@ struct FieldMappingTests {
             (#""Thu, 05 Nov 2026 08:30:00 GMT""#, "2026-11-05T08:30:00Z"), (#""Thu, 05 Nov 2026 08:30:00 +0000""#, "2026-11-05T08:30:00Z"),
             ("1760000000", "2025-10-09T08:53:20Z"), ("1760000000.0", "2025-10-09T08:53:20Z"), ("1760000000.5", "2025-10-09T08:53:20.500Z"),
             ("1760000000123", "2025-10-09T08:53:20.123Z"),
-            (#""1760000000""#, "2025-10-09T08:53:20Z"), ("0", "1970-01-01T00:00:00Z"), ("-86400", "1969-12-31T00:00:00Z"),
+            (#""1760000000""#, "2025-10-09T08:53:20Z"), ("0", "1970-01-01T00:00:00Z"),
             (#"" 2026-11-05 ""#, "2026-11-05"), (#""20261105""#, "2026-11-05"), (#""2026/11/05""#, "2026-11-05"),
             ("20261105", "2026-11-05"),
             (#""20261105T083000Z""#, "2026-11-05T08:30:00Z"), (#""2026/11/05 08:30:00 +0000""#, "2026-11-05T08:30:00Z"),
@@ -82,6 +82,17 @@ struct FieldMappingTests {
             (#""November 5, 2026 9:30:00""#, "2026-11-05T08:30:00Z"), (#""Thu, 05 Nov 2026 08:30:00 UT""#, "2026-11-05T08:30:00Z"),
             (#""/Date(1760000000000)/""#, "2025-10-09T08:53:20Z"), (#""/Date(1760000000000+0200)/""#, "2025-10-09T08:53:20Z"),
             ("1760000000123456", "2025-10-09T08:53:20.123Z"), ("1760000000123456789", "2025-10-09T08:53:20.123Z"),
+            ("20260501130000", "2026-05-01T11:00:00Z"), (#""20260501130000""#, "2026-05-01T11:00:00Z"),
+            (#""202605011300""#, "2026-05-01T11:00:00Z"), ("202605011300", "2026-05-01T11:00:00Z"),
+            ("4102444800", "2100-01-01T00:00:00Z"), ("4102444800000", "2100-01-01T00:00:00Z"),
+            (#""Fri May  1 13:00:00 2026""#, "2026-05-01T11:00:00Z"), (#""Fri, 01 May 2026 13:00:00""#, "2026-05-01T11:00:00Z"),
+            (#""Friday, 01-May-26 17:00:00 GMT""#, "2026-05-01T17:00:00Z"),
+            (#""Fri, 01 May 2026 17:00:00 +0000 (UTC)""#, "2026-05-01T17:00:00Z"),
+            (#""Fri (May Day), 1 May 2026 17:00 GMT (a comment)""#, "2026-05-01T17:00:00Z"),
+            (#""Fri May 01 2026 19:00:00 GMT+0200 (Central European Summer Time)""#, "2026-05-01T17:00:00Z"),
+            (#""Fri May 01 2026 17:00:00 GMT+0000 (Coordinated Universal Time)""#, "2026-05-01T17:00:00Z"),
+            (#""1 May 2026""#, "2026-05-01"), (#""May 1, 2026""#, "2026-05-01"), (#""Fri, 1 May 2026""#, "2026-05-01"),
+            (#""1 Sept 2026""#, "2026-09-01"),
         ])
     func dates(_ json: String, _ text: String) throws {
         let zone = try #require(SourceForm.TimeZoneName("Europe/Berlin"))
@@ -94,7 +105,10 @@ struct FieldMappingTests {
             #""soon""#, #""2026-13-01""#, #""2026-11-05T25:00:00Z""#, #""05.11.2026""#, "true", "{}", #""2026-11-05T08:30:00""#,
             "1e300", #""2026-11/05""#, #""Nov 2026""#, #""5 Nov 2026 25:00:00 GMT""#, #""5 Nov 2026 08:30:00""#,
             #""5 Nox 2026 08:30:00 GMT""#,
-            #""31 Nov 2026 08:30:00 GMT""#, #""/Date(x)/""#,
+            #""31 Nov 2026 08:30:00 GMT""#, #""/Date(x)/""#, #""/Date(-62135596800000)/""#, "-86400", "-1", "1", "2026", "202605",
+            "4133980800", "32503680000", "9999999999999", "20260501130000", #""202605011300""#, "20261399", "202613011700",
+            "20260501250000",
+            #""19000101000000""#, #""31 Nov 2026""#, #""1 Maybe 2026""#, #""Fry, 1 May 2026""#,
         ] {
             let value = try Self.mapped(.date(zone: nil), json)
             #expect(value?.hasPrefix("\"") != true, "\(json)")
@@ -107,6 +121,14 @@ struct FieldMappingTests {
                 FieldMapping([("username", FieldMapping.Origin(.first([JSONPointer(member: "v")]), as: .number))])
                     .fields(from: JSONObject(Array(#"{"v":"x"}"#.utf8))))
         }
+    }
+
+    @Test("A zone is a name or an offset", arguments: [("+02:00", "17"), ("-05:30", nil), ("UTC", "19"), ("Asia/Tokyo", "10")])
+    func zones(_ name: String, _ hour: String?) throws {
+        let zone = try #require(SourceForm.TimeZoneName(name))
+        let expected = hour.map { "\"2026-05-01T\($0):00:00Z\"" } ?? "\"2026-05-02T00:30:00Z\""
+        #expect(try Self.mapped(.date(zone: zone), #""2026-05-01T19:00:00""#) == expected)
+        for unknown in ["+15:00", "+02:07", "02:00", "Nowhere/Town"] { #expect(SourceForm.TimeZoneName(unknown) == nil) }
     }
 
     @Test(
@@ -135,6 +157,10 @@ struct FieldMappingTests {
         // A value that cannot be converted does not hide a later one that can.
         let date = FieldMapping.Origin(.first(Array(pointers.dropFirst())), as: .date(zone: nil))
         #expect(try Self.mapped(date, #"{"b":"soon","c":"2026-11-05"}"#) == "\"2026-11-05\"")
+        let text = FieldMapping.Origin(.first(Array(pointers.dropFirst())), as: .text)
+        for empty in ["<p></p>", " ", "&nbsp;", "<p>&#160;</p>", "<!-- x -->", "<script>x</script>"] {
+            #expect(try Self.mapped(text, #"{"b":"\#(empty)","c":"<b>C</b>"}"#) == "\"C\"", "\(empty)")
+        }
     }
 
     @Test("A list is joined")
@@ -161,9 +187,13 @@ struct FieldMappingTests {
             ("https://shop.example/{{odd}}", "https://shop.example/a%20%C3%BC%3F%23"),
             ("by {{handle}} & {{n}}", "by mug-1 & 7"), ("https://shop.example/{{none}}", nil),
             ("https://shop.example/{{evil}}", "https://shop.example/.evil.example"),
+            ("//shop.example/{{handle}}", "//shop.example/mug-1"),
+            ("HTTPS://shop.example/{{odd}}", "HTTPS://shop.example/a%20%C3%BC%3F%23"),
+            ("/{{path}}", "/r/pics/1/"), ("/{{host}}", "/evil.example/x"), ("/u/{{odd}}", "/u/a ü?#"),
         ])
     func templates(_ text: String, _ expected: String?) throws {
-        let object = #"{"handle":"mug-1","path":"/r/pics/1/","n":7,"odd":"a ü?#","none":null,"evil":".evil.example"}"#
+        let object =
+            #"{"handle":"mug-1","path":"/r/pics/1/","n":7,"odd":"a ü?#","none":null,"evil":".evil.example","host":"//evil.example/x"}"#
         #expect(try Self.mapped(FieldMapping.Origin(.template(#require(SourceTemplate(text)))), object) == expected.map { "\"\($0)\"" })
     }
 
@@ -171,6 +201,9 @@ struct FieldMappingTests {
         "A template whose values could set the host, or that is malformed, is refused",
         arguments: [
             "https://{{host}}/", "https://shop.example{{path}}", "https://{{a}}", "{{a", "no value", "{{}}", "{{/a~2}}",
+            "//{{host}}/x", "///{{host}}", #"\\{{host}}/x"#, #"/\{{host}}"#, "https:///{{host}}/x", "HTTPS://{{host}}/x",
+            " https://{{host}}/x",
+            "https:{{host}}", "http:/{{host}}/x", "https://a@{{host}}/", "https://shop.example:{{port}}/", "//shop.example{{path}}",
         ])
     func refused(_ text: String) {
         #expect(SourceTemplate(text) == nil)
@@ -179,13 +212,19 @@ struct FieldMappingTests {
     @Test("Conditions leave out what is no item")
     func conditions() throws {
         let object = try JSONObject(
-            Array(#"{"status":"active","n":7,"flag":false,"tags":["story","front"],"none":null,"empty":"","deep":{"x":[]}}"#.utf8))
+            Array(
+                #"{"price":1.0,"big":9007199254740993,"code":"007","status":"active","n":7,"flag":false,"tags":["story","front"],"none":null,"empty":"","deep":{"x":[]}}"#
+                    .utf8))
         func isSatisfied(_ pointer: String, _ test: SourceCondition.Test) throws -> Bool {
             try SourceCondition(#require(JSONPointer(pointer)), test).isSatisfied(by: object)
         }
         for (pointer, test, expected) in [
             ("/status", .anyOf(["active"]), true), ("/status", .anyOf(["a", "b"]), false), ("/status", .noneOf(["archived"]), true),
-            ("/n", .anyOf(["7"]), true),
+            ("/n", .anyOf(["7"]), true), ("/n", .anyOf(["7.0"]), true), ("/n", .anyOf(["70e-1"]), true),
+            ("/n", .anyOf(["7.5", "x"]), false),
+            ("/n", .noneOf(["7.0"]), false), ("/price", .anyOf(["1"]), true), ("/price", .noneOf(["1.00"]), false),
+            ("/big", .anyOf(["9007199254740992"]), false), ("/big", .anyOf(["9007199254740993"]), true), ("/code", .anyOf(["7"]), false),
+            ("/flag", .anyOf(["0"]), false),
             ("/flag", .anyOf(["false"]), true), ("/tags", .anyOf(["story"]), true), ("/tags", .noneOf(["comment"]), true),
             ("/tags", .noneOf(["front"]), false),
             ("/none", .present(false), true), ("/none", .present(true), false), ("/empty", .present(false), true),
@@ -194,6 +233,16 @@ struct FieldMappingTests {
         ] as [(String, SourceCondition.Test, Bool)] {
             #expect(try isSatisfied(pointer, test) == expected, "\(pointer) \(test)")
         }
+    }
+
+    @Test("Controls around a URL are left out, NUL too")
+    func controls() throws {
+        for text in [#"\u0000https://e.example/a"#, #"https://e.example/a\u0000"#, #" \u0001\u0000https://e.example/a\u0000\n"#] {
+            let fields = try ItemFields(Array(#"{"v":"\#(text)"}"#.utf8))
+            #expect(try fields.optionalURL("v").map { String(decoding: $0, as: UTF8.self) } == "https://e.example/a")
+            #expect(try fields.optionalText("v", limit: 100)?.contains(0) == false)
+        }
+        #expect(try ItemFields(Array(#"{"v":"\u0000"}"#.utf8)).optionalURL("v") == nil)
     }
 
     @Test("URLs of items are relative to their page")

@@ -92,11 +92,55 @@ struct RemotePageTests {
 
     @Test(
         "A missing, null, false or empty cursor ends the pages",
-        arguments: [(#"null"#, nil), ("false", nil), (#""""#, nil), ("17", "17"), (#""x""#, "x")])
+        arguments: [
+            (#"null"#, nil), ("false", nil), (#""""#, nil), ("17", "17"), (#""x""#, "x"), ("[]", nil), ("{}", nil), ("[ ]", nil),
+            ("{\n}", nil),
+        ])
     func cursors(value: String, expected: String?) throws {
         #expect(try Self.read(#"{"items":[],"next":\#(value)}"#, items: "/items", cursor: "/next").cursor == expected)
         #expect(try Self.read(#"{"items":[]}"#, items: "/items", cursor: "/next").cursor == nil)
-        #expect(try Self.read(#"{"next":{},"items":[]}"#, items: "/items", cursor: "/next").fault != nil)
+        for wrong in [#"{"a":1}"#, "[1]", "true"] {
+            #expect(try Self.read(#"{"next":\#(wrong),"items":[]}"#, items: "/items", cursor: "/next").fault != nil)
+        }
+    }
+
+    @Test(
+        "A page that may be beyond the last one has no items without a list; the first page must have one",
+        arguments: [
+            "", " \n", "null", "false", "{}", "[]", #""""#, #"{"items":null}"#, #"{"items": false }"#, #"{"items":{}}"#, #"{"items":""}"#,
+            #"{"items":0}"#, #"{"a":[1],"items":null,"b":{}}"#, #"{"data":[1]}"#,
+        ])
+    func beyond(_ text: String) throws {
+        let items = try #require(JSONPointer("/items"))
+        #expect(throws: RemotePageError.self) { try RemotePage(Array(text.utf8), items: items) }
+        let page = try RemotePage(Array(text.utf8), items: items, cursor: JSONPointer("/next"), mayEnd: true)
+        try page.forEachItem(of: UserKind(), nil) { _ in Issue.record("an item") }
+        #expect(page.cursor == nil)
+        for wrong in ["<html>", #"{"items":true}"#, #"{"items":{"a":1}}"#, #"{"items":"x"}"#, #"{"items":["#] {
+            #expect(throws: RemotePageError.self) { try RemotePage(Array(wrong.utf8), items: items, mayEnd: true) }
+        }
+    }
+
+    @Test("A declared single-byte encoding is decoded, unless the text is UTF-8")
+    func latin() throws {
+        func name(_ bytes: [UInt8], isLatin: Bool = true) throws -> String {
+            let text =
+                Array(#"[{"id":"a","avatarUrl":"https://example.com/a","type":"regular","username":""#.utf8) + bytes + Array(#""}]"#.utf8)
+            let page = try RemotePage(text, items: try #require(JSONPointer("")), isLatin: isLatin)
+            var body = ""
+            try page.forEachItem(of: UserKind(), nil) { body = String(decoding: try #require($0).get().body, as: UTF8.self) }
+            return body
+        }
+        #expect(try name(Array("caf".utf8) + [0xE9, 0x20, 0x80, 0x93]).contains("café €“"))
+        #expect(try name(Array("café €".utf8)).contains("café €"))
+        #expect(try name([0xE9], isLatin: false).contains("\u{FFFD}"))
+    }
+
+    @Test("Marks before a list and zero bytes after it are left out")
+    func around() throws {
+        for text in ["\u{FEFF}\u{FEFF}[\(Self.user("a"))]", "[\(Self.user("a"))]\0\0", "[\(Self.user("a")),]", "[\(Self.user("a")) , ]"] {
+            #expect(try Self.read(text) == Read(ids: ["a"]), "\(text)")
+        }
     }
 
     @Test("Fields come only from their mapped locations")

@@ -193,6 +193,7 @@ package struct CampaignReader {
 
     private mutating func trackers(_ value: JSONValue?, _ path: [String]) -> [TrackerTemplate] {
         list(value, path, limit: TrackerTemplate.limit).compactMap { index, value in
+            if value == .text("") { return nil }
             guard case .text(let text) = value else {
                 addError(path + [index], "must be an https URL")
                 return nil
@@ -318,7 +319,7 @@ package struct CampaignReader {
                 addError(path + [member.name], "unknown key '\(ItemError.shown(member.name))' in \(name); allowed: \(list)")
             } else if found[member.name] != nil {
                 addError(path + [member.name], "'\(member.name)' occurs twice")
-            } else if member.value != .null {
+            } else if member.value != .null, member.value != .text("") {
                 found[member.name] = member.value
             }
         }

@@ -34,7 +34,7 @@ package struct CampaignTimeZone: Sendable, Hashable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-    private static func offset(_ text: String) -> Int64? {
+    static func offset(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 6, bytes[0] == UInt8(ascii: "+") || bytes[0] == UInt8(ascii: "-"), bytes[3] == UInt8(ascii: ":"),
             [1, 2, 4, 5].allSatisfy({ (0x30...0x39).contains(bytes[$0]) }),

@@ -83,8 +83,9 @@ package struct FieldMapping: Sendable, Hashable {
                     }
                     if !texts.isEmpty { return quoted(texts.joined(separator: separator)) }
                 } else if let form = origin.form {
-                    guard !value.isAbsent else { continue }
-                    if let converted = form.json(of: value) { return converted }
+                    let text = form.text(of: value)
+                    guard !value.isAbsent, text?.allSatisfy(\.isWhitespace) != true else { continue }
+                    if let text { return form == .number ? Array(text.utf8) : quoted(text) }
                     unconverted = unconverted ?? Array(raw)
                 } else if !value.isAbsent || pointers.count == 1 {
                     return Array(raw)
@@ -158,6 +159,7 @@ enum SourceValue {
 package struct SourceTemplate: Sendable, Hashable {
     private let literals: [String]
     private let pointers: [JSONPointer]
+    private let isURL: Bool
 
     package init?(_ text: String) {
         var (literals, pointers): ([String], [JSONPointer]) = ([], [])
@@ -173,10 +175,11 @@ package struct SourceTemplate: Sendable, Hashable {
             rest = rest[end.upperBound...]
         }
         (self.literals, self.pointers) = (literals + [String(rest)], pointers)
-        guard !pointers.isEmpty, !isURL || self.literals[0].dropFirst("https://".count).contains("/") else { return nil }
+        // As browsers read it: with leading controls, and with backslashes.
+        let start = self.literals[0].drop { $0 <= " " }.lowercased()
+        isURL = start.prefixMatch(of: /https?:|[\/\\]{2}/) != nil
+        guard !pointers.isEmpty, !isURL || start.prefixMatch(of: /(https?:)?[\/\\]{2,}[^\/\\?#\s]+[\/\\?#]/) != nil else { return nil }
     }
-
-    private var isURL: Bool { literals[0].hasPrefix("https://") || literals[0].hasPrefix("http://") }
 
     func text(from object: JSONObject) throws(ItemError) -> String? {
         var text = literals[0]
@@ -188,6 +191,9 @@ package struct SourceTemplate: Sendable, Hashable {
                 let isInPath = !text.contains { $0 == "?" || $0 == "#" }
                 value = PercentCoding.encode(value, keeping: isInPath ? .path : .unreserved)
                 if isInPath, text.hasSuffix("/"), value.hasPrefix("/") { value.removeFirst() }
+            } else if text == "/" || text == "\\" {
+                // Two slashes would make the value a host.
+                value = String(value.drop { $0 <= " " || $0 == "/" || $0 == "\\" })
             }
             text += value + literal
         }
@@ -211,11 +217,21 @@ package struct SourceCondition: Sendable, Hashable {
 
     func isSatisfied(by object: JSONObject) throws(ItemError) -> Bool {
         let value = try pointer.value(in: object).map { SourceValue($0, in: object) } ?? .none
-        let texts = if case .list(let elements) = value { elements.compactMap(\.plain) } else { value.plain.map { [$0] } ?? [] }
+        let values = if case .list(let elements) = value { elements } else { [value] }
+        func isOne(of texts: [String]) -> Bool { values.contains { value in texts.contains { Self.isEqual($0, value) } } }
         return switch test {
-        case .anyOf(let allowed): texts.contains(where: allowed.contains)
-        case .noneOf(let excluded): !texts.contains(where: excluded.contains)
+        case .anyOf(let allowed): isOne(of: allowed)
+        case .noneOf(let excluded): !isOne(of: excluded)
         case .present(let isPresent): value.isAbsent != isPresent
         }
+    }
+
+    private static func isEqual(_ text: String, _ value: SourceValue) -> Bool {
+        if text == value.plain { return true }
+        guard case .literal = value, let one = SourceForm.number.text(of: .text(text)), let other = SourceForm.number.text(of: value) else {
+            return false
+        }
+        // Large whole numbers are no doubles.
+        return Int64(one) == nil || Int64(other) == nil ? Double(one) == Double(other) : one == other
     }
 }

@@ -87,7 +87,7 @@ enum HTMLText {
             let digits = inner.dropFirst(isHexadecimal ? 2 : 1).prefix { $0.isASCII && (isHexadecimal ? $0.isHexDigit : $0.isNumber) }
             if !digits.isEmpty {
                 let code = UInt32(digits, radix: isHexadecimal ? 16 : 10) ?? .max
-                let windows = (0x80..<0xA0).contains(code) ? Array(windows1252)[Int(code) - 0x80] : nil
+                let windows = (0x80..<0xA0).contains(code) ? Windows1252.high[Int(code) - 0x80] : nil
                 scalar = windows ?? (code == 0 ? nil : Unicode.Scalar(code)) ?? "\u{FFFD}"
             }
             end = digits.endIndex
@@ -111,10 +111,6 @@ enum HTMLText {
         if rest.first == ";" { rest = rest.dropFirst() }
         return String(Character(scalar))
     }
-
-    /// The characters that browsers read in references to the C1 controls.
-    private static let windows1252 =
-        "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8D}Ž\u{8F}\u{90}‘’“”•–—˜™š›œ\u{9D}žŸ".unicodeScalars
 
     private static let entities: [String: Unicode.Scalar] = Dictionary(
         names.split { $0 == " " || $0 == "\n" }.compactMap { entity in

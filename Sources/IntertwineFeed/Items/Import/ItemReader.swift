@@ -16,7 +16,7 @@ package struct ItemReader: Sendable {
     private enum State: Sendable, Equatable {
         case start
         case lines(skipping: Bool)
-        case arrayItem(isFirst: Bool)
+        case arrayItem
         case arraySeparator
         case skipping(ItemSplitter)
         case afterArray
@@ -61,7 +61,7 @@ package struct ItemReader: Sendable {
             switch state {
             case .start: outcome = decide()
             case .lines(let isSkipping): outcome = isSkipping ? skipLine() : nextLine()
-            case .arrayItem(let isFirst): outcome = nextArrayItem(isFirst: isFirst)
+            case .arrayItem: outcome = nextArrayItem()
             case .arraySeparator: outcome = nextSeparator()
             case .skipping(let splitter): outcome = skip(splitter)
             case .afterArray: outcome = finishArray()
@@ -82,7 +82,7 @@ package struct ItemReader: Sendable {
         case UInt8(ascii: "["):
             position += 1
             index = 0
-            state = .arrayItem(isFirst: true)
+            state = .arrayItem
         case UInt8(ascii: "{"): state = .lines(skipping: false)
         default:
             state = .finished
@@ -120,8 +120,8 @@ package struct ItemReader: Sendable {
         do throws(JSONError) {
             let object = try JSONObject(buffer, at: position, isLenient: true)
             let rest = buffer[object.range.upperBound..<max(end, object.range.upperBound)].filter { ![0x20, 0x09, 0x0D].contains($0) }
-            guard JSONPreamble.isEnd(rest) else {
-                return bad(ItemError(JSONError(rest == [UInt8(ascii: ",")] ? .commaAfterLine : .trailingBytes, at: position)))
+            guard rest == [UInt8(ascii: ",")] || JSONPreamble.isEnd(rest) else {
+                return bad(ItemError(JSONError(.trailingBytes, at: position)))
             }
             // An object that continues after the newline is not a line of NDJSON: the line is truncated at the newline.
             guard object.range.upperBound <= end else { return bad(ItemError(JSONError(.endOfText, at: position))) }
@@ -154,13 +154,13 @@ package struct ItemReader: Sendable {
 
     // MARK: Array
 
-    private mutating func nextArrayItem(isFirst: Bool) -> Outcome? {
+    private mutating func nextArrayItem() -> Outcome? {
         skipWhitespace()
         guard position < buffer.count else { return isAtEnd ? cutOff() : .needsBytes }
         if buffer[position] == UInt8(ascii: "]") {
+            position += 1
             state = .afterArray
-            defer { position += 1 }
-            return isFirst ? nil : bad(ItemError(JSONError(.trailingComma, at: position)))
+            return nil
         }
         do throws(JSONError) {
             let object = try JSONObject(buffer, at: position, isLenient: true)
@@ -195,14 +195,14 @@ package struct ItemReader: Sendable {
         switch buffer[position] {
         case UInt8(ascii: ","):
             position += 1
-            state = .arrayItem(isFirst: false)
+            state = .arrayItem
             return nil
         case UInt8(ascii: "]"):
             position += 1
             state = .afterArray
             return nil
         // The comma is missing, but the item after it may be present.
-        case UInt8(ascii: "{"): state = .arrayItem(isFirst: false)
+        case UInt8(ascii: "{"): state = .arrayItem
         default: state = .skipping(ItemSplitter())
         }
         return bad(ItemError(JSONError(.expectedCommaOrEnd, at: position)))

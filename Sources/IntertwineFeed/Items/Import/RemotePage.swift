@@ -9,15 +9,20 @@ package struct RemotePage: Sendable {
 
     private let bytes: [UInt8]
     private let url: String?
-    private let list: Int
+    /// Nil if a later page has no list, as many APIs answer beyond the last one.
+    private let list: Range<Int>?
     package let cursor: String?
 
     package init(
-        _ bytes: [UInt8], items: JSONPointer, cursor: JSONPointer? = nil, at url: String? = nil
+        _ bytes: [UInt8], items: JSONPointer, cursor: JSONPointer? = nil, at url: String? = nil, isLatin: Bool = false, mayEnd: Bool = false
     ) throws(RemotePageError) {
         self.url = url
-        let bytes = JSONPreamble.text(bytes)
+        let bytes = JSONPreamble.text(bytes, isLatin: isLatin)
         self.bytes = bytes
+        if mayEnd, Self.isNothing(bytes[...]) {
+            (list, self.cursor) = (nil, nil)
+            return
+        }
         let start = try Self.position(after: 0, in: bytes)
         guard [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(bytes[start]) else {
             throw RemotePageError(reason: "a JSON object or array is expected", offset: start)
@@ -26,13 +31,16 @@ package struct RemotePage: Sendable {
         scanner.skipWhitespace(bytes.span)
         guard JSONPreamble.isEnd(bytes[scanner.position...]) else { throw RemotePageError(JSONError(.trailingBytes, at: scanner.position)) }
         let name = items.isRoot ? "the document" : "\(items)"
-        guard let list = try Self.find(items.tokens[...], items, in: bytes, at: start) else {
+        let list = try Self.find(items.tokens[...], items, in: bytes, at: start)
+        guard let list = list ?? (mayEnd ? bytes.count : nil) else {
             throw RemotePageError(reason: "\(name) is missing", offset: bytes.count, isOfLocation: true)
         }
-        guard bytes[list] == UInt8(ascii: "[") else {
+        let value = list..<(list < bytes.count ? try Self.end(of: list, until: UInt8(ascii: "}"), in: bytes) : list)
+        let isArray = bytes[value].first == UInt8(ascii: "[")
+        guard isArray || mayEnd && Self.isNothing(bytes[value]) else {
             throw RemotePageError(reason: "\(name) is not an array", offset: list, isOfLocation: true)
         }
-        self.list = list + 1
+        self.list = isArray ? value : nil
         self.cursor = try cursor.flatMap { (cursor) throws(RemotePageError) in
             try Self.find(cursor.tokens[...], cursor, in: bytes, at: start).flatMap { (index) throws(RemotePageError) in
                 try Self.cursor(at: index, cursor, in: bytes)
@@ -45,7 +53,7 @@ package struct RemotePage: Sendable {
         leavingOut report: ((ItemError) -> Void)? = nil,
         _ body: (Result<ValidatedItem, ItemError>?) throws -> Void
     ) throws {
-        var position = list
+        guard var position = list.map({ $0.lowerBound + 1 }) else { return }
         while true {
             position = try Self.position(after: position, in: bytes)
             if bytes[position] == UInt8(ascii: "]") { return }
@@ -58,6 +66,12 @@ package struct RemotePage: Sendable {
             default: throw RemotePageError(JSONError(.expectedCommaOrEnd, at: position))
             }
         }
+    }
+
+    package var listDigest: [UInt8] {
+        var hash = SHA256()
+        hash.update(data: list.map { Array(bytes[$0]) } ?? [])
+        return Array(hash.digest())
     }
 
     private func element(
@@ -163,10 +177,16 @@ package struct RemotePage: Sendable {
             return text.isEmpty ? nil : text
         case .number: return String(decoding: bytes[token.range], as: UTF8.self)
         default:
-            let isAbsent = bytes[token.range].elementsEqual("null".utf8) || bytes[token.range].elementsEqual("false".utf8)
-            guard isAbsent else { throw RemotePageError(reason: "\(pointer) is neither a string nor a number", offset: index) }
+            guard isNothing(bytes[token.range]) else {
+                throw RemotePageError(reason: "\(pointer) is neither a string nor a number", offset: index)
+            }
             return nil
         }
+    }
+
+    private static func isNothing(_ value: ArraySlice<UInt8>) -> Bool {
+        let nothing = ["", "null", "false", "\"\"", "0", "[]", "{}"]
+        return value.count <= 64 && nothing.contains { $0.utf8.elementsEqual(value.filter { $0 > 0x20 }) }
     }
 
     private static func text(of token: JSONToken, in bytes: [UInt8]) -> String {

@@ -12,17 +12,10 @@ package enum SourceForm: Sendable, Hashable {
         fileprivate let zone: TimeZone
 
         package init?(_ name: String) {
-            guard let zone = TimeZone(identifier: name) else { return nil }
+            let offset = CampaignTimeZone.offset(name).flatMap { TimeZone(secondsFromGMT: Int($0)) }
+            guard let zone = offset ?? TimeZone(identifier: name) else { return nil }
             self.zone = zone
         }
-    }
-
-    func json(of value: SourceValue) -> [UInt8]? {
-        guard let text = text(of: value) else { return nil }
-        guard self != .number else { return Array(text.utf8) }
-        var bytes: [UInt8] = []
-        bytes.append(jsonString: text.utf8)
-        return bytes
     }
 
     func text(of value: SourceValue) -> String? {
@@ -45,20 +38,26 @@ package enum SourceForm: Sendable, Hashable {
 }
 
 private enum SourceDate {
-    private static let leastMilliseconds = 1e11
-
     static func text(of text: String, in zone: TimeZone?) -> String? {
         if let day = day(text) { return day }
         // Some servers of Microsoft write milliseconds in this form. An offset after them tells only the writer's zone.
-        let digits = text.firstMatch(of: /^\/Date\((-?\d+)(?:[+-]\d{4})?\)\/$/).map { String($0.1) } ?? text
-        if var number = Double(digits), number.isFinite, number.magnitude < 1e19 {
-            if number.magnitude < leastMilliseconds { number *= 1_000 }
-            while number.magnitude >= leastMilliseconds * 1_000 { number /= 1_000 }
-            return moment(number)
-        }
-        if let seconds = HTTPDate.parse(text, now: WallClock.now() / 1_000) { return moment(Double(seconds) * 1_000) }
-        return local(text, zone) ?? english(text).flatMap { local($0, zone) }
+        if let match = text.wholeMatch(of: /\/Date\((\d+)(?:[+-]\d{4})?\)\//) { return Double(match.1).flatMap { epoch($0, [(1, 0)]) } }
+        if text.wholeMatch(of: /(?:19[7-9]\d|20\d\d|2100)\d{4}(?:\d{4}(?:\d\d)?)?/) != nil { return local(text, zone) }
+        if let number = Double(text) { return epoch(number, units) }
+        if let found = local(text, zone) ?? english(text).flatMap({ day($0) ?? local($0, zone) }) { return found }
+        return HTTPDate.parse(text, now: WallClock.now() / 1_000).map { moment(Double($0) * 1_000) }
     }
+
+    /// Seconds, and the smaller units, each from the numbers on that are no earlier unit's. Fewer digits are a year or a month.
+    private static let units: [(milliseconds: Double, least: Double)] = [(1_000, 1e6), (1, 1e11), (1e-3, 1e14), (1e-6, 1e17)]
+
+    private static func epoch(_ number: Double, _ units: [(milliseconds: Double, least: Double)]) -> String? {
+        if number == 0 { return moment(0) }
+        let unit = units.last { number >= $0.least }
+        return unit.map { number * $0.milliseconds }.flatMap { $0 < firstOf2101 ? moment($0) : nil }
+    }
+
+    private static let firstOf2101 = 4_133_980_800_000.0
 
     private static func day(_ text: String) -> String? {
         guard let match = text.firstMatch(of: /^(\d{4})([-\/.]?)(\d\d)\2(\d\d)$/) else { return nil }
@@ -77,7 +76,7 @@ private enum SourceDate {
         guard
             let match = text.replacing("\u{2212}", with: "-").firstMatch(
                 of:
-                    /^(\d{4})[-\/.]?(\d\d)[-\/.]?(\d\d)(?:[Tt]|\ +)(\d\d):?(\d\d)(?::?(\d\d))?(?:[.,](\d+))?\ *(?:([Zz]|UTC|GMT)|([+-]\d\d)(?::?(\d\d))?)?(?:\[[^\]]*\])?$/
+                    /^(\d{4})[-\/.]?(\d\d)[-\/.]?(\d\d)(?:[Tt]|\ *)(\d\d):?(\d\d)(?::?(\d\d))?(?:[.,](\d+))?\ *(?:([Zz]|UTC|GMT)|([+-]\d\d)(?::?(\d\d))?)?(?:\[[^\]]*\])?$/
             )
         else { return nil }
         let hasOffset = match.8 != nil || match.9 != nil
@@ -94,36 +93,39 @@ private enum SourceDate {
         return moment(Double(time - shift(at: time - shift(at: time))))
     }
 
-    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-    private static let days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+    private static let months = [
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+    ]
+    private static let days = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
     /// The zones of RFC 2822 (4.3).
     private static let offsets = [
         "gmt": "Z", "utc": "Z", "ut": "Z", "z": "Z", "est": "-05", "edt": "-04", "cst": "-06", "cdt": "-05", "mst": "-07", "mdt": "-06",
         "pst": "-08", "pdt": "-07",
     ]
 
-    /// Rewrites dates with English names, such as `Fri, 1 May 2026 19:00:00 +0200` (RFC 2822) and `Fri May 01 17:00:00 +0000 2026`, in the order of
-    /// ``local(_:_:)``; nil for other texts.
+    /// Rewrites dates with English names, such as `Fri, 1 May 2026 19:00:00 +0200` (RFC 2822), `Fri May 01 17:00:00 +0000 2026` and JavaScript's
+    /// `Fri May 01 2026 19:00:00 GMT+0200 (Central European Summer Time)`, in the order of ``local(_:_:)``; nil for other texts.
     private static func english(_ text: String) -> String? {
         var (year, month, day, time, offset): (String?, Int?, Int?, String?, String?)
-        for word in text.lowercased().split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init) {
-            let name = String(word.prefix(3))
+        for word in text.lowercased().replacing(/\([^()]*\)/, with: " ").split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init)
+        {
+            let isName: (String) -> Bool = { word.count >= 3 && $0.hasPrefix(word) }
             if let number = Int(word), word.utf8.allSatisfy({ $0 >= 0x30 }) {
                 if word.count == 4, year == nil { year = word } else if word.count <= 2, day == nil { day = number } else { return nil }
             } else if word.wholeMatch(of: /\d?\d:\d\d(?::\d\d)?/) != nil, time == nil {
                 time = word.dropFirst(2).first == ":" ? word : "0\(word)"
-            } else if word.wholeMatch(of: /[+-]\d\d:?\d\d/) != nil, offset == nil {
-                offset = word
+            } else if let match = word.wholeMatch(of: /(?:gmt|utc)?([+-]\d\d:?\d\d)/), offset == nil {
+                offset = String(match.1)
             } else if let zone = offsets[word], offset == nil {
                 offset = zone
-            } else if let index = months.firstIndex(of: name), month == nil {
+            } else if let index = months.firstIndex(where: isName), month == nil {
                 month = index + 1
-            } else if !days.contains(name) {
+            } else if !days.contains(where: isName) {
                 return nil
             }
         }
-        guard let year, let month, let day, let time else { return nil }
+        guard let year, let month, let day else { return nil }
         func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(year)-\(digits(month))-\(digits(day))T\(time)\(offset ?? "")"
+        return "\(year)-\(digits(month))-\(digits(day))\(time.map { "T\($0)" } ?? "")\(offset ?? "")"
     }
 }

@@ -36,6 +36,7 @@ final class CurlTransfer {
     private var bodyBytes = 0
     private var receivedBytes = 0
     private var codings: [(inflater: GzipInflater, hasBegun: Bool)] = []
+    private var isDeflated = false
     private var wireBytes = 0
     var isPaused = false
     /// The reason why a callback stopped libcurl, which itself reports only that a callback did.
@@ -119,6 +120,7 @@ final class CurlTransfer {
         case .complete(let status, let headers):
             deadline?.disarm()
             let head = FetchHead(status: status, headers: headers, url: url, redirects: passed)
+            isDeflated = headers[.contentEncoding]?.lowercased().contains("deflate") ?? false
             guard head.hasSoundLength else { return stop(.protocolError) }
             easy?.limitSlowness(request.limits)
             if headers[.transferEncoding] != nil { easy?.watchWire() }
@@ -144,8 +146,17 @@ final class CurlTransfer {
     }
 
     private func recognizeCoding(_ first: UInt8?) {
-        if first == GzipInflater.magic[0], codings.count < 3 { codings.append((GzipInflater(), false)) }
+        guard let first, codings.count < 3 else { return }
+        if first == GzipInflater.magic[0] {
+            codings.append((GzipInflater(), false))
+        } else if isDeflated, !Self.plain.contains(first) {
+            isDeflated = false
+            codings.append((GzipInflater(isRaw: first & 0x0F != 8), false))
+        }
     }
+
+    /// The first bytes of JSON and of images, with none of which compressed JSON begins. Some origins declare a coding that they do not apply.
+    private static let plain = Array("[{GR \t\n".utf8) + [0, 0x89, 0xEF, 0xFF]
 
     private func deliver(_ bytes: UnsafeRawBufferPointer, from level: Int) -> Bool {
         guard level < codings.count else {
