@@ -16,7 +16,8 @@ struct AdSourceTests {
             let number = Int(slots.state.first ?? 0)
             return { slots in
                 guard let slot = slots.empty.first else { return }
-                #expect(try slots.fill(slot, with: ads[number % ads.count]))
+                let isFilled = try slots.fill(slot, with: ads[number % ads.count])
+                #expect(isFilled)
                 slots.leave([UInt8(number + 1)], towards: .forward)
                 slots.leave(Array(repeating: 0, count: PageCursor.AdState.limit + 1), towards: .backward)
             }
@@ -66,12 +67,12 @@ struct AdSourceTests {
         func ads(_ answer: @escaping @Sendable (Int, [UInt8]) async throws -> [String?]) async throws -> [String] {
             try await Self.feed(fixture, Deciding(answer: answer)).page(FeedRequest(limit: 6, now: Fixture.now)).adIDs
         }
-        #expect(
-            try await ads { slots, state in
-                #expect(slots == 3 && state.isEmpty)
-                await Task.yield()
-                return ["ad:5", nil, "ad:4"]
-            } == ["ad:5", "ad:0", "ad:4"])
+        let decided = try await ads { slots, state in
+            #expect(slots == 3 && state.isEmpty)
+            await Task.yield()
+            return ["ad:5", nil, "ad:4"]
+        }
+        #expect(decided == ["ad:5", "ad:0", "ad:4"])
         #expect(try await ads { _, _ in ["user:u1", "ad:none", "none"] } == ["ad:0", "ad:1", "ad:2"])
         #expect(try await ads { _, _ in throw TestFailure() } == ["ad:0", "ad:1", "ad:2"])
     }

@@ -33,10 +33,9 @@ package final class Campaigns: Sendable {
 
     package init(
         _ declared: [Campaign], factories: CellFactories, delivery: AdServer, inventory: CampaignInventory? = nil,
-        sources: [any AdSource] = []
+        sources: Set<String> = []
     ) {
-        self.sources = Set(sources.map(\.name))
-        (self.declared, self.factories, self.delivery, self.inventory) = (declared, factories, delivery, inventory)
+        (self.declared, self.factories, self.delivery, self.inventory, self.sources) = (declared, factories, delivery, inventory, sources)
         known = Mutex(Known(campaignIndex: CampaignIndex([]) { _ in nil }))
     }
 
