@@ -1,5 +1,6 @@
 // The filters of the feed, as chips and lists. They change the feed without a new page, and the page's URL has their values.
 import { element } from "./client/element/elements.mjs";
+import { moveByArrows } from "./switches.mjs";
 
 /** Filters with more values are lists. */
 const mostChips = 6;
@@ -61,13 +62,7 @@ function chips({ name }, values) {
   const stop = (chosen) => buttons.forEach((button) => { button.tabIndex = button === chosen ? 0 : -1; });
   stop(buttons[0]);
   group.addEventListener("focusin", ({ target }) => stop(target));
-  group.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const at = buttons.indexOf(event.target);
-    if (step === undefined || at < 0) return;
-    event.preventDefault();
-    buttons[(at + step + buttons.length) % buttons.length].focus();
-  });
+  moveByArrows(group, buttons);
   group.addEventListener("click", ({ target }) => {
     if (!buttons.includes(target)) return;
     target.ariaPressed = String(target.ariaPressed !== "true");

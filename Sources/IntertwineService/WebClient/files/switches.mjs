@@ -42,15 +42,20 @@ export function showSwitches({ container, feed, options }) {
     });
     press(buttons, buttons.find((button) => button.getAttribute("aria-pressed") === "true") ?? buttons[0]);
     const group = element("div.switch-group", { role: "group", "aria-label": label }, element("span.switch-label", { "aria-hidden": "true" }, label), ...buttons);
-    group.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      const at = buttons.indexOf(document.activeElement);
-      if (step === undefined || at < 0) return;
-      event.preventDefault();
-      buttons[(at + step + buttons.length) % buttons.length].focus();
-    });
+    moveByArrows(group, buttons);
     return group;
   }));
+}
+
+/** Lets the arrow keys lead from button to button of a group. */
+export function moveByArrows(group, buttons) {
+  group.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const at = buttons.indexOf(event.target);
+    if (step === undefined || at < 0) return;
+    event.preventDefault();
+    buttons[(at + step + buttons.length) % buttons.length].focus();
+  });
 }
 
 /** Marks the pressed button of a group, which is its stop in the tab order. The arrow keys lead to the others. */
