@@ -63,7 +63,7 @@ struct CampaignGoalTests {
     func ownDays() async throws {
         try await offPool {
             // It is never the same day in both zones.
-            let zones = ["east": (ad: 1, zone: "+14:00", hours: 14), "west": (2, "-12:00", -12)]
+            let zones = ["east": (ad: 1, zone: "+14:00", hours: 14), "west": (ad: 2, zone: "-12:00", hours: -12)]
             let campaigns: [String] = zones.map { id, one in
                 #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":[\#(one.ad)],"zone":"\#(one.zone)"}"#
             }
