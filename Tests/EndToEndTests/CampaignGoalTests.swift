@@ -9,7 +9,7 @@ struct CampaignGoalTests {
         let campaign =
             #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"priority":"sponsorship"\#(members)}"# + "\n"
         return try RunningService(
-            items: Items.users(5) + Items.advertisements(2, reserved: [1]) + campaign,
+            items: Items.users(5) + Items.advertisements(2) + campaign,
             settings: [RunningService.tokenSetting, "events.report-verdict=true"],
             environment: clock.environment)
     }
@@ -63,13 +63,14 @@ struct CampaignGoalTests {
     func ownDays() async throws {
         try await offPool {
             // It is never the same day in both zones.
-            let zones = ["east": (ad: 1, zone: "+14:00", hours: 14), "west": (ad: 2, zone: "-12:00", hours: -12)]
-            let campaigns: [String] = zones.map { id, one in
-                #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":[\#(one.ad)],"zone":"\#(one.zone)"}"#
+            let zones = [("east", 1, "+14:00"), ("west", 2, "-12:00")]
+            let campaigns: [String] = zones.map { id, ad, zone in
+                #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":[\#(ad)],"zone":"\#(zone)"}"#
             }
             let service = try RunningService(
-                items: Items.users(3) + Items.advertisements(2, reserved: [1, 2]) + campaigns.joined(separator: "\n") + "\n",
-                settings: [RunningService.tokenSetting])
+                items: Items.users(3) + Items.advertisements(2, reserved: [1, 2]) + campaigns.joined(separator: "\n"),
+                settings: [RunningService.tokenSetting]
+            )
             for ad in 1...2 {
                 let cell = try JSON(try service.get("/cells/ad:\(ad)", fields: Self.fields("ann")).text)
                 let body = try #require(cell["actions"]?["impression"]?["body"]?.value)

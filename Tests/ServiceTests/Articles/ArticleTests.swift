@@ -174,7 +174,8 @@ struct ArticleTests {
             }
             answer.withLock { $0 = nil }
             try await TestService.run(items: items, extensions: selling(through: url, fallback: ["ad:8"])) { service in
-                #expect(try await Self.sold(service).ad == "ad:8")
+                let sold = try await Self.sold(service)
+                #expect(sold.ad == "ad:8")
             }
         }
     }
