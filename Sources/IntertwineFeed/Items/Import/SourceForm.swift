@@ -12,7 +12,7 @@ package enum SourceForm: Sendable, Hashable {
         fileprivate let zone: TimeZone
 
         package init?(_ name: String) {
-            let offset = CampaignTimeZone.offset(name).flatMap { TimeZone(secondsFromGMT: Int($0)) }
+            let offset = ZoneOffset.seconds(of: name).flatMap { TimeZone(secondsFromGMT: Int($0)) }
             guard let zone = offset ?? TimeZone(identifier: name) else { return nil }
             self.zone = zone
         }
