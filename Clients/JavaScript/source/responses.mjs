@@ -36,11 +36,11 @@ export class ProblemError extends Error {
   }
 }
 
-/** 401 Unauthorized, 407 Proxy Authentication Required, 511 Network Authentication Required. */
-const signInStatuses = [401, 407, 511];
+/** Unauthorized, Proxy Authentication Required, Network Authentication Required; 419 and 440 are those of frameworks for an expired session. */
+const signInStatuses = [401, 407, 419, 440, 511];
 
-/** The service redirects no request of a client. A redirect is an intermediary's, to its login page. 304 answers `If-None-Match`. */
-const isRedirect = (status) => status >= 300 && status < 400 && status !== 304;
+/** The service redirects no request of a client. A redirect is an intermediary's, to its login page. */
+const isRedirect = (status) => status >= 300 && status < 400;
 
 /** Returns true for a web page, which is no response of the service. Some login pages have no media type, or that of the request. */
 const isWebPage = (type, body) => /\bx?html\b/i.test(type) || /^[\s\uFEFF]*</.test(body);
@@ -65,16 +65,18 @@ export function responseValue(response, { request, now = Date.now(), cause }) {
   }
   const mediaType = headers.get("content-type") ?? "";
   const value = /\bjson\b/i.test(mediaType) ? parsed(body) : undefined;
-  if (status >= 300 && status !== 304) {
+  // 304 answers `If-None-Match`, which no write has.
+  if (status >= 300 && !(status === 304 && request.method === "GET")) {
     const text = (member) => (typeof value?.[member] === "string" ? value[member] : null);
     const errors = Array.isArray(value?.errors) ? value.errors.filter((one) => typeof one?.code === "string") : [];
     const title = text("title") ?? `The server answered ${status}`;
     throw new ProblemError({ status, title, detail: text("detail"), type: text("type"), errors, instance: text("instance"), value });
   }
-  // All responses of the service are JSON. Another body is truncated, or was sent by an intermediary.
+  // All responses of the service are objects of JSON. Another body is truncated, or was sent by an intermediary.
   const needsSignIn = status < 300 && value === undefined && isWebPage(mediaType, body);
-  if (needsSignIn || (body !== "" && value === undefined && status < 300)) {
-    throw new UnavailableError("the response is not JSON", { status, isRetryable, needsSignIn });
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  if (needsSignIn || (body !== "" && !isObject && status < 300)) {
+    throw new UnavailableError("the response is no object of JSON", { status, isRetryable, needsSignIn });
   }
   return value;
 }

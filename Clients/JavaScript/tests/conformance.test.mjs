@@ -88,7 +88,12 @@ const made = {
     sent = 0;
     const impressions = new Impressions({ client: client(), batchDelay: 0, backoff: new Backoff({ initialDelay: 1 }) });
     impressions.report("/events", [{ type: "impression", token: "t" }], { cell });
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    const turns = async () => { for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate); };
+    while (sent === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await turns();
+    // What was kept is sent again.
+    impressions.flush();
+    await turns();
     const isSuccess = response !== null && response.status >= 200 && response.status < 300 && signIns.length === 0 && action === "performed";
     const outcome = sent > 1 ? "kept" : isSuccess ? "sent" : "dropped";
     assert.equal(signIns.length % 2, 0, "both requests report it");

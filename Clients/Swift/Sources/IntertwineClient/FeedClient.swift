@@ -228,14 +228,18 @@ public struct FeedClient: Sendable {
     /// Sends a request whose response is JSON or empty. Any status but 2xx, and 304 for a cached response, is an error.
     func exchange(_ request: URLRequest, isRepeatable: Bool) async throws -> (response: HTTPResponse, value: JSONValue?) {
         try await send(request, isRepeatable: isRepeatable, limit: maxResponseBytes) { response in
-            if let error = FeedClientError.signIn(response.status, response.fields, body: response.body) { throw error }
+            let isConditional = request.value(forHTTPHeaderField: "If-None-Match") != nil
+            if let error = FeedClientError.signIn(response.status, response.fields, body: response.body, isConditional: isConditional) {
+                throw error
+            }
             guard (200..<300).contains(response.status) || response.status == 304 else {
                 throw FeedClientError.refused(FeedProblem(response))
             }
             guard !response.body.isEmpty else { return (response, nil) }
-            do { return (response, try JSONValue(parsing: response.body)) } catch {
-                throw FeedClientError.invalidResponse(reason: "no JSON")
+            guard let value = try? JSONValue(parsing: response.body), case .object = value else {
+                throw FeedClientError.invalidResponse(reason: "no object of JSON")
             }
+            return (response, value)
         }
     }
 

@@ -40,20 +40,21 @@ public enum FeedClientError: Error, Hashable, Sendable {
         switch self {
         case .signInRequired, .unauthorized: true
         case .refused(let problem):
-            // 407 is of a proxy, 511 of a network.
-            [401, 407, 511].contains(problem.status)
+            // 407 is of a proxy, 511 of a network, 419 and 440 of frameworks whose session expired.
+            [401, 407, 419, 440, 511].contains(problem.status)
                 || problem.status == 403 && (problem.type == nil || problem.isType("viewer-required"))
         case .unreachable, .unavailable, .invalidResponse, .invalidLink: false
         }
     }
 
-    /// Returns the error of a redirect or a web page; nil for other responses. The service sends neither: 304 answers `If-None-Match`.
-    static func signIn(_ status: Int, _ fields: [String: String], body: Data = Data()) -> FeedClientError? {
+    /// Returns the error of a redirect or a web page; nil for other responses. The service sends neither: 304 answers `If-None-Match`, which a
+    /// conditional request has.
+    static func signIn(_ status: Int, _ fields: [String: String], body: Data = Data(), isConditional: Bool = false) -> FeedClientError? {
         // Some login pages have no media type, or that of the request.
         let isWebPage =
             fields["content-type"]?.lowercased().contains("html") == true
             || body.first { !" \t\r\n\u{FEFF}".utf8.contains($0) } == UInt8(ascii: "<")
-        let isRedirect = (300..<400).contains(status) && status != 304
+        let isRedirect = (300..<400).contains(status) && !(status == 304 && isConditional)
         guard isRedirect || (200..<300).contains(status) && isWebPage else { return nil }
         return .signInRequired(status: status, location: fields["location"])
     }

@@ -11,6 +11,7 @@ import kotlinx.coroutines.flow.SharedFlow
 import kotlinx.coroutines.flow.asSharedFlow
 import kotlinx.coroutines.withContext
 import kotlinx.serialization.json.JsonElement
+import kotlinx.serialization.json.JsonObject
 
 /**
  * A client of a server, which requests pages and sends actions. All functions can be called on the main thread.
@@ -204,7 +205,7 @@ public class FeedClient(
             if (response.body.isEmpty() && !response.isWebPage) return@send response to null
             val value = if (response.isOfType("json")) withContext(Dispatchers.Default) { parseJson(response.body) } else null
             if (value == null && response.isWebPage) throw FeedProblem.SignInRequired(response.status, null)
-            response to (value ?: throw FeedProblem.InvalidResponse("The response is not JSON."))
+            response to (value as? JsonObject ?: throw FeedProblem.InvalidResponse("The response is no object of JSON."))
         }
 
     /** Sends a request, with retries if they are safe and may help. [read] throws the problem of a response that is no success. */

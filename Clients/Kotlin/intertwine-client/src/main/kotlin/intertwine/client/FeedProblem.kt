@@ -84,8 +84,8 @@ public sealed class FeedProblem(message: String, cause: Throwable? = null) : Exc
             }
 
     private companion object {
-        /** Unauthorized, Proxy Authentication Required, and Network Authentication Required. */
-        val SIGN_IN_STATUSES = setOf(401, 407, 511)
+        /** Unauthorized, Proxy and Network Authentication Required, and those of frameworks for an expired session. */
+        val SIGN_IN_STATUSES = setOf(401, 407, 419, 440, 511)
     }
 }
 
