@@ -79,7 +79,9 @@ struct AdvertisementLabelTests {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             try Self.kinds.write(toFile: "\(folder)/kinds.yaml", atomically: true, encoding: .utf8)
             let kinds = "kinds.file=\(folder)/kinds.yaml"
-            let service = try RunningService(settings: [kinds, "ads.placement=every 2 offset 1", RunningService.tokenSetting])
+            // Each ad is on the page.
+            let service = try RunningService(
+                settings: [kinds, "ads.placement=every 2 offset 1", "ads.min-distance=40", RunningService.tokenSetting])
             _ = try service.importItems(Self.items, arguments: ["--set", kinds])
             for isGerman in [false, true] {
                 let viewer = ["User-Agent: tests", "X-Viewer-ID: ann", "Accept-Language: \(isGerman ? "de-AT" : "en")"]

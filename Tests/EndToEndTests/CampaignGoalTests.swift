@@ -9,7 +9,7 @@ struct CampaignGoalTests {
         let campaign =
             #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"priority":"sponsorship"\#(members)}"# + "\n"
         return try RunningService(
-            items: Items.users(5) + Items.advertisements(2) + campaign,
+            items: Items.users(5) + Items.advertisements(2, reserved: [1]) + campaign,
             settings: [RunningService.tokenSetting, "events.report-verdict=true"],
             environment: clock.environment)
     }
@@ -68,9 +68,8 @@ struct CampaignGoalTests {
                 #"{"kind":"campaign","id":"\#(id)","advertiser":"ACME","creatives":[\#(ad)],"zone":"\#(zone)"}"#
             }
             let service = try RunningService(
-                items: Items.users(3) + Items.advertisements(2, reserved: [1, 2]) + campaigns.joined(separator: "\n"),
-                settings: [RunningService.tokenSetting]
-            )
+                items: Items.users(3) + Items.advertisements(2, reserved: [1, 2]) + campaigns.joined(separator: "\n") + "\n",
+                settings: [RunningService.tokenSetting])
             for ad in 1...2 {
                 let cell = try JSON(try service.get("/cells/ad:\(ad)", fields: Self.fields("ann")).text)
                 let body = try #require(cell["actions"]?["impression"]?["body"]?.value)

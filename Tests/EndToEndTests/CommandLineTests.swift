@@ -137,7 +137,7 @@ struct CommandLineTests {
             // The place that a person has to look at.
             for (text, words) in [
                 ("<html>", "line 1, column 1"), ("kind,id\n", "line 1, column 1"), ("%PDF-1.7\n", "line 1, column 1"),
-                ("\u{7F}ELF\u{2}\u{1}\u{1}", "line 1, column 1"), ("[\(good[0]),]", "line 1, index 1"),
+                ("\u{7F}ELF\u{2}\u{1}\u{1}", "line 1, column 1"), ("[\(good[0]),,]", "line 1, index 1"),
                 ("{\"users\": [{}]}", "line 1: kind"), ("{\n\"kind\": \"user\"}\n{\n}\n", "line 1"),
                 (Items.user("x").replacing("https://", with: "http://me:s3cret@"), "line 1: avatarUrl"),
             ] {

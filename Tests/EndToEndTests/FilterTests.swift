@@ -129,7 +129,7 @@ struct FilterTests {
     /// Campaigns for values of filters.
     private static func context(_ service: RunningService, _ setting: String) throws {
         func campaign(_ id: Int, _ context: String) -> String {
-            Items.advertisement(id)
+            Items.advertisement(id, house: false)
                 + #"{"kind":"campaign","id":"c\#(id)","advertiser":"a","creatives":[\#(id)],"targeting":{"context":\#(context)}}"# + "\n"
         }
         let all = campaign(1, #"{"all":["category=music"]}"#) + campaign(2, #"{"all":["category=art"],"none":["city=Berlin"]}"#)

@@ -190,19 +190,6 @@ struct SpacingTests {
             #expect(page.next?.utf8.count ?? 0 < 800)
         }
     }
-
-    @Test("Cursors of the previous version are accepted")
-    func golden() async throws {
-        let feed = try Self.feed(Array(Self.campaigns.prefix(2)))
-        // The cursor of a page of 20 with `every 5`.
-        let text = "Fy2X8wHIvCWGzdh81hIAAAAAAABOIAAAAAAAABdwAAAAAAAAABQAMk0LtpujHLXIOdE1zqeuZA"
-        let cursor = try feed.cursor(text, [:])
-        #expect(cursor.shown == nil && cursor.offsets?.here == 20 && feed.text(cursor, [:]) == text)
-        let page = try await feed.page(
-            FeedRequest(cursor: text, limit: 20, now: Fixture.now),
-            for: PageClient(targeting: TargetingContext(viewer: "v", moment: 1)))
-        #expect(page.contentIDs.first == "user:u20" && page.adIDs.count == 4 && page.entries[0].campaign != nil)
-    }
 }
 
 extension Campaign {

@@ -191,7 +191,7 @@ struct ItemReaderTests {
 
     @Test("Every broken element increments the index")
     func indices() {
-        let text = "[\(user("a")),7,{\"kind\":},\(user("b")),{\"kind\":\"user\",\"id\":\"c\"} \(user("d")),]"
+        let text = "[\(user("a")),7,{\"kind\":},\(user("b")),{\"kind\":\"user\",\"id\":\"c\"} \(user("d")),,]"
         var reader = ItemReader(kinds: .standard)
         reader.append(Array(text.utf8))
         reader.end()
