@@ -147,7 +147,7 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
         // Without an explicit name, a service is described by all its contents.
         let named = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0, serviceName: "\(type(of: $0))") }
         let group = ServiceGroup(configuration: .init(services: named, logger: logger))
-        let heeding = Task {
+        let signalTask = Task {
             for await signal in signals {
                 if signal == .sighup {
                     hangUp.yield()
@@ -156,7 +156,7 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
                 }
             }
         }
-        defer { heeding.cancel() }
+        defer { signalTask.cancel() }
         try await group.run()
     }
 }

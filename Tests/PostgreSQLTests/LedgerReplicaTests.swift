@@ -96,7 +96,7 @@ struct LedgerReplicaTests {
                 var event = LedgerEvent(at: now, kind: .impression, cell: some("ad:"), viewer: some("v"))
                 event.deduplication = .init(key: some("d"), window: 60_000)
                 event.rates = [.init(key: some("r"), limit: 3, window: 60_000)]
-                event.showing = ImpressionContext(campaign: some("c"), feed: "main", remembered: 60)
+                event.impressionContext = ImpressionContext(campaign: some("c"), feed: "main", frequencyCapTTL: 60)
                 return event
             }
             let viewer = some("v")

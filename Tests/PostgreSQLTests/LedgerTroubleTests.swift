@@ -99,7 +99,7 @@ struct LedgerTroubleTests {
                             var click = LedgerEvent(
                                 at: now, kind: .click, cell: "ad:1", viewer: "v\(client)",
                                 deduplication: .init(key: "\(goal) \(client) \(number)", window: 86_400_000),
-                                showing: ImpressionContext(campaign: terms.campaign, feed: "main"))
+                                impressionContext: ImpressionContext(campaign: terms.campaign, feed: "main"))
                             click.terms = terms
                             verdicts += try await ledgers[client % 3].commit(LedgerEntry(events: [click])).verdicts
                         }

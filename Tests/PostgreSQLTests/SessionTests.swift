@@ -42,11 +42,11 @@ struct SessionTests {
         try database.psql("CREATE PUBLICATION everything FOR ALL TABLES")
         for viewer in ["ann", "bob"] { #expect(try await ledger.erase(viewer: viewer, owners: []).events == 1) }
         #expect(try database.psql("SELECT count(*) FROM event WHERE viewer IS NOT NULL") == "0")
-        let lacking = """
+        let unsupportedCells = """
             SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
             AND relreplident <> 'f' AND NOT EXISTS (SELECT 1 FROM pg_index WHERE indrelid = pg_class.oid AND indisprimary)
             """
-        #expect(try database.psql(lacking) == "")
+        #expect(try database.psql(unsupportedCells) == "")
     }
 
     // MARK: Lost commits

@@ -35,7 +35,7 @@ struct StoreCopyTests {
         for number in 0..<20 {
             var event = LedgerEvent(
                 at: SQLiteLedger.systemTime() - Int64(number) * 3_600_000, kind: .click, cell: "ad:1", viewer: "v\(number)\u{0}")
-            event.showing = ImpressionContext(campaign: "c", feed: "main", remembered: 86_400)
+            event.impressionContext = ImpressionContext(campaign: "c", feed: "main", frequencyCapTTL: 86_400)
             event.input = EventInput(json: #"{"a":"b"}"#, choices: [EventInput.Choice("a", "b")])
             event.deduplication = LedgerEvent.Deduplication(key: "k\(number)", window: 30 * 86_400_000)
             _ = try await ledger.commit(LedgerEntry(events: [event]))

@@ -35,7 +35,7 @@ struct ErasureTests {
             let viewer = viewers[Int(random.next() % UInt64(viewers.count))]
             let event = LedgerEvent(
                 at: now, kind: .impression, cell: "ad:\(number % 9)", viewer: viewer, address: "192.0.2.0", userAgent: "agent of \(viewer)",
-                showing: ImpressionContext(campaign: "c\(number % 7)", feed: "main", remembered: 3_600))
+                impressionContext: ImpressionContext(campaign: "c\(number % 7)", feed: "main", frequencyCapTTL: 3_600))
             let change = ListMutation.add(list: .saved, viewer: viewer, cell: "user:\(number)", performance: "\(random.next())", at: now)
             return LedgerEntry(events: [event], changes: number % 2 == 0 ? [change] : [])
         }

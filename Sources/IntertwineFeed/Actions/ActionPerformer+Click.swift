@@ -67,14 +67,14 @@ extension ActionPerformer {
     private func link(
         _ token: ImpressionToken, _ destination: LinkCache.Destination, for client: ClientFingerprint, now: Int64
     ) -> ResolvedLink? {
-        let objection = campaigns?.verdict(on: destination.viewModel.subject.item, token.showing)
+        let objection = campaigns?.verdict(on: destination.viewModel.subject.item, token.impressionContext)
         guard objection != .gone else { return nil }
         return ResolvedLink(token.cell, destination, self.client(client, with: token, objection, now: now), now)
     }
 
     private func client(_ client: ClientFingerprint, with token: ImpressionToken, _ objection: Verdict?, now: Int64) -> ClientFingerprint {
         var client = client
-        client.showing = token.showing
+        client.impressionContext = token.impressionContext
         client.token = token.impression(sharedWith: factories.firstCell(ofAdWithCompanions: token.cell))
         if client.verdict == .counted { client.verdict = tokens.isExpired(token, now: now) ? .expired : objection ?? .counted }
         return client
@@ -89,7 +89,7 @@ extension ActionPerformer {
             throw ActionError.forgedToken
         }
         // The cell exists. If only its campaign keeps the click from counting, the commands still run.
-        let objection = campaigns?.verdict(on: cell.subject.item, token.showing)
+        let objection = campaigns?.verdict(on: cell.subject.item, token.impressionContext)
         return self.client(client, with: token, objection == .gone ? .late : objection, now: now)
     }
 
@@ -145,11 +145,11 @@ extension ActionPerformer {
     }
 
     private func linkKey(of token: ImpressionToken, for client: ClientFingerprint) -> LinkCache.LinkKey {
-        LinkCache.LinkKey(token, hasViewer: client.viewer != nil, viewer: elsewhere.dependOnViewer ? client.viewer : nil)
+        LinkCache.LinkKey(token, hasViewer: client.viewer != nil, viewer: sourceItems.dependOnViewer ? client.viewer : nil)
     }
 
     private func state(at now: Int64) -> LinkCache.State {
-        LinkCache.State(version: FeedVersion(store: store.version, sources: elsewhere.version), hour: CellTokens.bucket(of: now))
+        LinkCache.State(version: FeedVersion(store: store.version, sources: sourceItems.version), hour: CellTokens.bucket(of: now))
     }
 
     private func destination(of token: ImpressionToken, for client: ClientFingerprint, now: Int64) async throws -> LinkCache.Destination {

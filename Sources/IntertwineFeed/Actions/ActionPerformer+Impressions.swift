@@ -58,7 +58,7 @@ extension ActionPerformer {
     ) async throws -> (entry: LedgerEntry, places: [Int?]) {
         _ = try await campaigns?.campaignIndex(of: store)
         // Forged reports cause no read of a data source.
-        let signed = elsewhere.isEmpty ? [] : sightings.filter { judged($0, now: now).1 != nil }
+        let signed = sourceItems.isEmpty ? [] : sightings.filter { judged($0, now: now).1 != nil }
         let viewModels = try await viewModels(
             of: Set(sightings.map { ByteString($0.cell) }), signed: Set(signed.map { ByteString($0.cell) }), client: client, now: now)
         var entry = LedgerEntry()
@@ -76,7 +76,7 @@ extension ActionPerformer {
                 continue
             }
             let viewModel = viewModels[ByteString(sighting.cell)]
-            let objection = viewModel.flatMap { campaigns?.verdict(on: $0.subject.item, token.showing) }
+            let objection = viewModel.flatMap { campaigns?.verdict(on: $0.subject.item, token.impressionContext) }
             guard let viewModel, objection != .gone else {
                 refuse(.gone)
                 continue
@@ -88,12 +88,14 @@ extension ActionPerformer {
                 continue
             }
             if client.verdict == .counted { client.verdict = outcome == .counted ? objection ?? .counted : outcome }
-            if client.verdict == .counted, let served = token.showing?.served, now < served + viewModel.leastTime(before: sighting.slot) {
+            if client.verdict == .counted, let served = token.impressionContext?.served,
+                now < served + viewModel.leastTime(before: sighting.slot)
+            {
                 client.verdict = .tooEarly
             }
             let first = sighting.slot == .impression ? factories.firstCell(ofAdWithCompanions: token.cell) : nil
             client.token = token.impression(sharedWith: first)
-            client.showing = token.showing
+            client.impressionContext = token.impressionContext
             var context = CommandContext(
                 cell: first ?? viewModel.id, subject: viewModel.subject, occurrence: kind, client: client, now: now)
             if client.verdict == .counted {
@@ -123,7 +125,7 @@ extension ActionPerformer {
         of cells: Set<ByteString>, signed: Set<ByteString>, client: ClientFingerprint, now: Int64
     ) async throws -> [ByteString: CellViewModel] {
         let context = CellContext(links: links, tokens: tokens, now: now, hasViewer: client.viewer != nil)
-        let others = try await elsewhere.items(
+        let others = try await sourceItems.items(
             ofCells: signed, missingIn: store, factories,
             for: FeedContext(viewer: client.viewer, language: client.language))
         return try await store.read { [factories] snapshot in

@@ -12,15 +12,15 @@ package final class ActionPerformer: Sendable {
     let destinations = LinkCache()
     let eventsDidCommit: @Sendable ([LedgerEvent], [Verdict]) -> Void
     let campaigns: Campaigns?
-    let elsewhere: SourceItems
+    let sourceItems: SourceItems
 
     package init(
         store: any FeedStore, ledger: any Ledger, factories: CellFactories, registry: CommandRegistry = .standard, links: Links = Links(),
         tokens: CellTokens, undoWindow: Int64 = 600_000,
         eventsDidCommit: @escaping @Sendable ([LedgerEvent], [Verdict]) -> Void = { _, _ in }, campaigns: Campaigns? = nil,
-        elsewhere: SourceItems = SourceItems()
+        sourceItems: SourceItems = SourceItems()
     ) {
-        self.elsewhere = elsewhere
+        self.sourceItems = sourceItems
         self.store = store
         self.ledger = ledger
         self.factories = factories
@@ -33,7 +33,7 @@ package final class ActionPerformer: Sendable {
     }
 
     func attributed(_ events: [LedgerEvent]) -> [LedgerEvent] {
-        guard let campaigns, let id = events.first?.showing?.campaign, !campaigns.sources.contains(id) else { return events }
+        guard let campaigns, let id = events.first?.impressionContext?.campaign, !campaigns.sources.contains(id) else { return events }
         guard let campaign = campaigns.campaign(id) else { return events.map { $0.rejected(as: .late) } }
         return events.map { event in
             var event = event
@@ -118,7 +118,7 @@ package final class ActionPerformer: Sendable {
         return attributed(
             events.map { event in
                 var event = owner == nil ? event.rejected(as: .late) : event
-                event.showing = owner.map { ImpressionContext(withoutPage: $0) }
+                event.impressionContext = owner.map { ImpressionContext(withoutPage: $0) }
                 return event
             })
     }
@@ -159,7 +159,7 @@ package final class ActionPerformer: Sendable {
         guard let name = factories.item(ofCell: cell) else { throw ActionError.unknownCell(cell) }
         var found = try await store.read { try $0.item(kind: name.kind, id: name.id) }
         if found == nil {
-            found = try await elsewhere.item(
+            found = try await sourceItems.item(
                 kind: name.kind, id: name.id, for: FeedContext(viewer: client.viewer, language: client.language))
         }
         guard let item = found else { throw ActionError.unknownCell(cell) }

@@ -187,7 +187,7 @@ public struct AdSlots {
         var renderer = session.renderer(in: context)
         guard distances.permits(key, at: coordinate), var found = try renderer.cell(of: item) else { return false }
         distances.note(key, at: coordinate)
-        found.served = AdServer.ServedAd(campaign: source, creative: CreativeID(item), remembered: 0, at: session.request.now)
+        found.served = AdServer.ServedAd(campaign: source, creative: CreativeID(item), frequencyCapTTL: 0, at: session.request.now)
         slots[slot].cell = found
         return true
     }

@@ -85,7 +85,7 @@ struct CampaignAds: AdSource {
         var renderer = session.renderer(in: context)
         var cell = try renderer.cell(of: item)
         cell?.served = served
-        cell?.served?.remembered = campaign.longestCapWindow
+        cell?.served?.frequencyCapTTL = campaign.longestCapWindow
         return cell
     }
 }

@@ -10,7 +10,7 @@ extension FeedAssembler {
         let found = try await cell(id, nil, request, for: client)
         let context = FeedContext(viewer: client.viewer?.name, language: request.language)
         guard case .missing = found,
-            let item = try await elsewhere.items(ofCells: [ByteString(id)], missingIn: store, factories, for: context).values.first
+            let item = try await sourceItems.items(ofCells: [ByteString(id)], missingIn: store, factories, for: context).values.first
         else { return found }
         return try await cell(id, item, request, for: client)
     }
@@ -57,15 +57,16 @@ extension FeedAssembler {
         var reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: nil)
         guard let cell = try reader.cell(of: item) else { return reader.omissions.last.map { .omitted($0.reason) } ?? .missing }
         guard let found = ([cell.rendered] + cell.companions).first(where: { $0.id.utf8.elementsEqual(id.utf8) }) else { return .missing }
-        let showing = served.map { served in
-            var showing = ImpressionContext(campaign: served.campaign, feed: title, layout: context.layout, remembered: served.remembered)
-            showing.served = served.at
-            return showing
+        let impressionContext = served.map { served in
+            var impressionContext = ImpressionContext(
+                campaign: served.campaign, feed: title, layout: context.layout, frequencyCapTTL: served.frequencyCapTTL)
+            impressionContext.served = served.at
+            return impressionContext
         }
         return .found(
             FeedPage.Entry(
                 found, state: try viewerState?.state(of: id, by: found.author) ?? [], position: item.position, in: context,
                 campaign: served?.campaign,
-                showing: showing))
+                impressionContext: impressionContext))
     }
 }

@@ -11,7 +11,7 @@ package final class FeedAssembler: Sendable {
     let sections: FeedSections
     let ranking: FeedRanking?
     private let readers: [SourceReader]
-    let elsewhere: SourceItems
+    let sourceItems: SourceItems
     let campaigns: Campaigns?
     private let adSources: [any AdSource]
     /// True if there are sources of ads beside the built-in ones, for whose decisions a page may wait.
@@ -34,7 +34,7 @@ package final class FeedAssembler: Sendable {
         source: any DataSource = FlatDataSource(),
         factories: CellFactories, cells: RenderedCellCache = RenderedCellCache(), placement: any AdPlacement = MidpointPlacement(),
         campaigns: Campaigns? = nil, adSources: [any AdSource] = [],
-        isFair: Bool = true, spacing: AdSpacing = AdSpacing(), elsewhere: SourceItems = SourceItems(), ranking: FeedRanking? = nil,
+        isFair: Bool = true, spacing: AdSpacing = AdSpacing(), sourceItems: SourceItems = SourceItems(), ranking: FeedRanking? = nil,
         filters: [ItemFilter] = [],
         keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
     ) {
@@ -48,7 +48,7 @@ package final class FeedAssembler: Sendable {
         (self.store, self.source, self.sections, self.factories, self.cells) = (store, source, sections, factories, cells)
         (self.campaigns, self.spacing, self.links, self.tokens) = (campaigns, spacing, links, tokens)
         (self.path, self.title, self.digest, self.logger) = (path, title, digest, logger)
-        (readers, self.elsewhere, self.ranking, self.filters) = (sections.readers, elsewhere, ranking, filters)
+        (readers, self.sourceItems, self.ranking, self.filters) = (sections.readers, sourceItems, ranking, filters)
         signer = keys.signer(for: .cursor)
     }
 
@@ -74,7 +74,7 @@ package final class FeedAssembler: Sendable {
     /// True if a page may wait for a data source or a source of ads, and is assembled again then.
     package var mayWait: Bool { readsSources || hasOwnAds }
 
-    package var hasPersonalItems: Bool { elsewhere.dependOnViewer }
+    package var hasPersonalItems: Bool { sourceItems.dependOnViewer }
 
     func sourceContext(of request: FeedRequest, for client: PageClient) -> FeedContext {
         guard hasViewersContent else { return FeedContext(language: request.language, filters: request.filters) }
@@ -289,16 +289,16 @@ package final class FeedAssembler: Sendable {
             let section = block.section.flatMap(sections.name(of:))
             func append(_ rendered: RenderedCell, of cell: CellRenderer.PlacedCell, adSlot: Int?) throws {
                 let place = entries.count
-                var showing = ImpressionContext(
+                var impressionContext = ImpressionContext(
                     campaign: cell.served?.campaign, feed: title, section: section, position: place, layout: slots.context.layout,
-                    remembered: cell.served?.remembered ?? 0)
-                showing.served = cell.served?.at
+                    frequencyCapTTL: cell.served?.frequencyCapTTL ?? 0)
+                impressionContext.served = cell.served?.at
                 entries.append(
                     FeedPage.Entry(
                         rendered, state: try states?.state(of: rendered.id, by: rendered.author) ?? [], adSlot: adSlot,
                         position: cell.position.item.position, repetition: cell.repetition,
                         reason: reasons.isEmpty ? nil : reasons[ByteString(rendered.id)], in: slots.context,
-                        campaign: cell.served?.campaign, showing: showing))
+                        campaign: cell.served?.campaign, impressionContext: impressionContext))
             }
             func append(_ cell: CellRenderer.PlacedCell, adSlot: Int?) throws {
                 try append(cell.rendered, of: cell, adSlot: adSlot)
@@ -332,7 +332,7 @@ package final class FeedAssembler: Sendable {
         var context = CellContext(
             links: links, tokens: tokens, now: request.now, hasViewer: client.viewer != nil, layout: request.layout, width: request.width,
             scale: request.scale, language: request.language)
-        if let lacking = request.lacking { context.lacking = lacking }
+        if let unsupportedCells = request.unsupportedCells { context.unsupportedCells = unsupportedCells }
         return context
     }
 

@@ -15,7 +15,7 @@ package struct FeedPage: Sendable {
             _ cell: RenderedCell, state: CellState = [], adSlot: Int? = nil, position: Int64, repetition: Int = 1, reason: String? = nil,
             in context: CellContext,
             campaign: String? = nil,
-            showing: @autoclosure () -> ImpressionContext? = nil
+            impressionContext: @autoclosure () -> ImpressionContext? = nil
         ) {
             self.cell = cell
             self.state = state
@@ -24,7 +24,7 @@ package struct FeedPage: Sendable {
             self.campaign = campaign
             self.repetition = repetition
             self.reason = reason
-            tokens = cell.tokens(in: context, showing: showing)
+            tokens = cell.tokens(in: context, impressionContext: impressionContext)
         }
 
         /// The time at which the item expires, in milliseconds since 1970-01-01 UTC.

@@ -15,7 +15,7 @@ package struct FeedRequest: Sendable {
     package var followsChanges: Bool
     package var language: FeedLanguage?
     package var filters: [String: [String]] = [:]
-    package var lacking: UnsupportedCells?
+    package var unsupportedCells: UnsupportedCells?
     package var client: String?
 
     package init(

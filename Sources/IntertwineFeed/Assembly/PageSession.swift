@@ -40,9 +40,9 @@ struct PageSession {
     var direction: PageDirection { cursor?.direction ?? .forward }
 
     /// True if items may be skipped, so that one query of the content may not suffice.
-    var maySkipContent: Bool { skipsDismissedCells || context.lacking != nil || rankedPosition != nil || isOfAuthors }
+    var maySkipContent: Bool { skipsDismissedCells || context.unsupportedCells != nil || rankedPosition != nil || isOfAuthors }
 
-    var skipsDismissedCells: Bool { viewerState.map { $0.hidesCells && context.lacking == nil } ?? false }
+    var skipsDismissedCells: Bool { viewerState.map { $0.hidesCells && context.unsupportedCells == nil } ?? false }
 
     func renderer() -> CellRenderer {
         var renderer = CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)

@@ -8,14 +8,14 @@ package struct ViewerListAssembler: Sendable {
     private let links: Links
     private let tokens: CellTokens
     private let signer: Signer
-    private let elsewhere: SourceItems
+    private let sourceItems: SourceItems
 
     package init(
         list: ViewerList, path: String, store: any FeedStore, ledger: any Ledger, factories: CellFactories, keys: SigningKeys,
-        links: Links = Links(), tokens: CellTokens, elsewhere: SourceItems = SourceItems()
+        links: Links = Links(), tokens: CellTokens, sourceItems: SourceItems = SourceItems()
     ) {
         self.list = list
-        self.elsewhere = elsewhere
+        self.sourceItems = sourceItems
         self.path = path
         self.store = store
         self.ledger = ledger
@@ -28,7 +28,7 @@ package struct ViewerListAssembler: Sendable {
     /// The page has `limit` cells unless it is the last one.
     package func page(
         of viewer: String, cursor text: String?, limit: Int, now: Int64, layout: CellLayout = .collection, width: Int? = nil,
-        scale: Int = 1, lacking: UnsupportedCells? = nil, client: String? = nil, language: FeedLanguage? = nil
+        scale: Int = 1, unsupportedCells: UnsupportedCells? = nil, client: String? = nil, language: FeedLanguage? = nil
     ) async throws -> FeedPage {
         guard FeedRequest.limits.contains(limit) else { throw FeedError.limitOutOfRange(limit) }
         let digest = PageCursor.digest(ofFeed: "\(list.rawValue)\u{0}\(viewer)")
@@ -38,9 +38,9 @@ package struct ViewerListAssembler: Sendable {
         }
         var context = CellContext(
             links: links, tokens: tokens, now: now, hasViewer: true, layout: layout, width: width, scale: scale, language: language)
-        if let lacking { context.lacking = lacking }
+        if let unsupportedCells { context.unsupportedCells = unsupportedCells }
         let reader = ListReader(
-            list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, elsewhere: elsewhere,
+            list: list, viewer: viewer, store: store, ledger: ledger, factories: factories, sourceItems: sourceItems,
             context: context)
         let listRange = try await ListRange(reader: reader, cursor: cursor, limit: limit)
 
@@ -85,7 +85,7 @@ private struct ListReader {
     let store: any FeedStore
     let ledger: any Ledger
     let factories: CellFactories
-    let elsewhere: SourceItems
+    let sourceItems: SourceItems
     let context: CellContext
 
     func cells(_ count: Int, _ direction: PageDirection, of mark: Int64?) async throws -> Found {
@@ -94,7 +94,7 @@ private struct ListReader {
         var missing = 0
         while found.cells.count < count {
             let listed = try await entries(count, direction, after: mark)
-            let others = try await elsewhere.items(
+            let others = try await sourceItems.items(
                 ofCells: listed.map { ByteString($0.cell) }, missingIn: store, factories,
                 for: FeedContext(viewer: viewer, language: context.language))
             let (cells, omissions) = try await store.read { [self] snapshot in
@@ -110,7 +110,7 @@ private struct ListReader {
                             entryID: listed.entryID, viewModel: viewModel, state: try viewerState.state(of: listed.cell, by: author))
                     }
                 }
-                let missing = context.lacking == nil ? [] : listed.filter { viewModels[ByteString($0.cell)] == nil }
+                let missing = context.unsupportedCells == nil ? [] : listed.filter { viewModels[ByteString($0.cell)] == nil }
                 return (cells, try missing.compactMap { listed in try omission(of: listed, in: snapshot).map { (listed.entryID, $0) } })
             }
             found.cells += cells.prefix(count - found.cells.count)

@@ -5,10 +5,10 @@ public struct CellContext: Sendable {
     private struct References: Sendable {
         var links: Links
         var tokens: CellTokens
-        var showing: ImpressionContext?
+        var impressionContext: ImpressionContext?
         var disclosure: Disclosure?
         var language: FeedLanguage?
-        var lacking: UnsupportedCells?
+        var unsupportedCells: UnsupportedCells?
     }
 
     /// The reference-counted members of a context, in one object per page. Why: All threads share links, tokens and texts. Copies of a
@@ -39,10 +39,10 @@ public struct CellContext: Sendable {
 
     package init(
         links: Links, tokens: CellTokens, now: Int64, hasViewer: Bool = false, slot: Int = 0, page: UInt32 = 0,
-        layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, showing: ImpressionContext? = nil,
+        layout: CellLayout = .collection, width: Int? = nil, scale: Int = 1, impressionContext: ImpressionContext? = nil,
         language: FeedLanguage? = nil
     ) {
-        shared = Shared(References(links: links, tokens: tokens, showing: showing, language: language))
+        shared = Shared(References(links: links, tokens: tokens, impressionContext: impressionContext, language: language))
         self.now = now
         self.hasViewer = hasViewer
         self.slot = slot
@@ -68,8 +68,8 @@ public struct CellContext: Sendable {
         set { change { $0.tokens = newValue } }
     }
     package var impression: ImpressionContext? {
-        get { shared.references.showing }
-        set { change { $0.showing = newValue } }
+        get { shared.references.impressionContext }
+        set { change { $0.impressionContext = newValue } }
     }
     package var disclosure: Disclosure? {
         get { shared.references.disclosure }
@@ -80,9 +80,9 @@ public struct CellContext: Sendable {
         get { shared.references.language }
         set { change { $0.language = newValue } }
     }
-    package var lacking: UnsupportedCells? {
-        get { shared.references.lacking }
-        set { change { $0.lacking = newValue } }
+    package var unsupportedCells: UnsupportedCells? {
+        get { shared.references.unsupportedCells }
+        set { change { $0.unsupportedCells = newValue } }
     }
 }
 
@@ -93,14 +93,14 @@ extension CellContext {
     /// let current = CellIdentifier("NoteCollectionViewCell", version: 2)
     /// let cell = context.knows(current) ? current : CellIdentifier("NoteCollectionViewCell")
     /// ```
-    public func knows(_ cell: CellIdentifier) -> Bool { lacking.map { !$0.contains(cell) } ?? true }
+    public func knows(_ cell: CellIdentifier) -> Bool { unsupportedCells.map { !$0.contains(cell) } ?? true }
 
     package func clickToken(of cell: String) -> String {
-        tokens.click(cell: cell, slot: slot, page: page, showing: impression, now: now)
+        tokens.click(cell: cell, slot: slot, page: page, impressionContext: impression, now: now)
     }
 
     func impressionToken(of cell: String) -> String {
-        tokens.impression(cell: cell, slot: slot, page: page, showing: impression, now: now)
+        tokens.impression(cell: cell, slot: slot, page: page, impressionContext: impression, now: now)
     }
 }
 

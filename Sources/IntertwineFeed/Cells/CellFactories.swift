@@ -86,39 +86,43 @@ public struct CellFactories: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - form: The item type.
+    ///   - itemType: The item type.
     ///   - prefix: The prefix of the kind's cell ids, such as `user`. All item types of a kind share it, and no other kind uses it.
     ///   - stream: The stream of the kind's items, common to all item types of the kind.
     ///   - layout: The layout that the factory makes cells for.
     /// - Throws: ``CellFactoryError`` if the registration contradicts an earlier one, or if the prefix is empty or contains a colon.
     public mutating func register(
-        _ factory: any CellViewModelFactory, for form: ItemType, prefix: String, stream: StreamID = .content,
+        _ factory: any CellViewModelFactory, for itemType: ItemType, prefix: String, stream: StreamID = .content,
         layout: CellLayout = .collection
     ) throws(CellFactoryError) {
         guard !prefix.isEmpty, !prefix.utf8.contains(UInt8(ascii: ":")) else { throw .unusablePrefix(prefix) }
-        guard self[form, layout] == nil else { throw .registeredTwice(form) }
-        guard (tables.prefixes[form.kind] ?? prefix) == prefix, (tables.kinds[prefix] ?? form.kind) == form.kind else {
+        guard self[itemType, layout] == nil else { throw .registeredTwice(itemType) }
+        guard (tables.prefixes[itemType.kind] ?? prefix) == prefix, (tables.kinds[prefix] ?? itemType.kind) == itemType.kind else {
             throw .prefixTaken(prefix)
         }
-        guard (tables.streams[form.kind] ?? stream) == stream else { throw .streamConflict(form.kind) }
+        guard (tables.streams[itemType.kind] ?? stream) == stream else { throw .streamConflict(itemType.kind) }
         guard factory.companions.allSatisfy(FieldDeclaration.isName) else { throw .unusableCompanions(factory.companions) }
         change { tables in
-            if !factory.companions.isEmpty { tables.companions[form.kind, default: []].formUnion(factory.companions) }
+            if !factory.companions.isEmpty { tables.companions[itemType.kind, default: []].formUnion(factory.companions) }
             let registration = Registration(factory, prefix: prefix, isAdvertisement: stream == .advertisements)
             switch layout {
-            case .collection: tables.collection[form] = registration
-            case .table: tables.table[form] = registration
+            case .collection: tables.collection[itemType] = registration
+            case .table: tables.table[itemType] = registration
             }
-            tables.prefixes[form.kind] = prefix
-            tables.kinds[prefix] = form.kind
-            tables.streams[form.kind] = stream
-            if stream == .advertisements { tables.advertisements[layout, default: []].append(form) } else { tables.content.insert(form) }
+            tables.prefixes[itemType.kind] = prefix
+            tables.kinds[prefix] = itemType.kind
+            tables.streams[itemType.kind] = stream
+            if stream == .advertisements {
+                tables.advertisements[layout, default: []].append(itemType)
+            } else {
+                tables.content.insert(itemType)
+            }
         }
     }
 
     /// Makes an item type of content known, even if no layout shows it.
-    package mutating func index(_ form: ItemType) {
-        change { $0.content.insert(form) }
+    package mutating func index(_ itemType: ItemType) {
+        change { $0.content.insert(itemType) }
     }
 
     /// The factory of an item type in a layout; nil if none is registered.
@@ -127,14 +131,14 @@ public struct CellFactories: Sendable {
     /// let factory = factories[ItemType(kind: "note", variant: "plain"), .table]
     /// let identifier = factory?.identifier
     /// ```
-    public subscript(form: ItemType, layout: CellLayout = .collection) -> (any CellViewModelFactory)? {
-        registration(of: form, in: layout)?.factory
+    public subscript(itemType: ItemType, layout: CellLayout = .collection) -> (any CellViewModelFactory)? {
+        registration(of: itemType, in: layout)?.factory
     }
 
-    private func registration(of form: ItemType, in layout: CellLayout) -> Registration? {
+    private func registration(of itemType: ItemType, in layout: CellLayout) -> Registration? {
         switch layout {
-        case .collection: storage.tables.collection[form]
-        case .table: storage.tables.table[form]
+        case .collection: storage.tables.collection[itemType]
+        case .table: storage.tables.table[itemType]
         }
     }
 
@@ -147,8 +151,8 @@ public struct CellFactories: Sendable {
         Set((Array(tables.collection.values) + Array(tables.table.values)).flatMap { $0.factory.cells })
     }
 
-    func unknownCells(of form: ItemType, in context: CellContext) -> [CellIdentifier]? {
-        guard context.lacking != nil, let registration = registration(of: form, in: context.layout) else { return nil }
+    func unknownCells(of itemType: ItemType, in context: CellContext) -> [CellIdentifier]? {
+        guard context.unsupportedCells != nil, let registration = registration(of: itemType, in: context.layout) else { return nil }
         if registration.isAdvertisement, !context.knows(.disclosure) { return [.disclosure] }
         let cells = registration.factory.chain
         return cells.contains(where: context.knows) ? nil : cells
@@ -162,8 +166,8 @@ public struct CellFactories: Sendable {
         return Dictionary(variants) { $1 }
     }
 
-    package func knows(_ form: ItemType) -> Bool {
-        tables.content.contains(form) || tables.collection[form] != nil || tables.table[form] != nil
+    package func knows(_ itemType: ItemType) -> Bool {
+        tables.content.contains(itemType) || tables.collection[itemType] != nil || tables.table[itemType] != nil
     }
 
     func isAdvertisement(_ kind: String) -> Bool { storage.tables.streams[kind] == .advertisements }
@@ -271,8 +275,8 @@ public struct CellFactories: Sendable {
     }
 
     private func registration(for item: FeedItem, in layout: CellLayout) throws -> (registration: Registration, cell: String) {
-        let form = ItemType(kind: item.kind, variant: item.variant)
-        guard let registration = registration(of: form, in: layout) else { throw CellFactoryError.noFactory(form) }
+        let itemType = ItemType(kind: item.kind, variant: item.variant)
+        guard let registration = registration(of: itemType, in: layout) else { throw CellFactoryError.noFactory(itemType) }
         if !storage.tables.companions.isEmpty, let names = storage.tables.companions[item.kind],
             Self.first(of: item.id[...], names).utf8.count != item.id.utf8.count
         {
@@ -289,7 +293,7 @@ public struct CellFactories: Sendable {
 
 extension CellContext {
     fileprivate func knows(_ viewModel: CellViewModel) -> Bool {
-        lacking == nil
+        unsupportedCells == nil
             || knows(CellIdentifier(viewModel.identifier, version: viewModel.version)) && (!viewModel.isAdvertisement || knows(.disclosure))
     }
 }
@@ -320,11 +324,12 @@ extension CellFactoryError: CustomStringConvertible {
     /// The error as one line for operators.
     public var description: String {
         switch self {
-        case .noFactory(let form): "no factory makes a cell of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
+        case .noFactory(let itemType):
+            "no factory makes a cell of \(itemType.kind)\(itemType.variant.isEmpty ? "" : " of the type \(itemType.variant)")"
         case .unknownToClient(let identifier): "the client supports neither \(identifier) nor its replacement"
         case .unlabelled(let identifier): "\(identifier) is not configured with bindings, so this ad cannot have its label"
-        case .registeredTwice(let form):
-            "two factories make cells of \(form.kind)\(form.variant.isEmpty ? "" : " of the type \(form.variant)")"
+        case .registeredTwice(let itemType):
+            "two factories make cells of \(itemType.kind)\(itemType.variant.isEmpty ? "" : " of the type \(itemType.variant)")"
         case .prefixTaken(let prefix): "the prefix '\(prefix)' of cell ids belongs to another kind, or the kind has another one"
         case .unusablePrefix(let prefix): "'\(prefix)' cannot be a cell id prefix"
         case .streamConflict(let kind): "the forms of \(kind) are registered for both content and advertisements"

@@ -24,7 +24,7 @@ public struct MacroCommand: Command {
     public let commands: [any Command]
     /// The behaviour after a component fails.
     public let policy: FailurePolicy
-    package let face: (any Command)?
+    package let clientCommand: (any Command)?
 
     /// The components, in the order of execution.
     public var components: [any Command]? { commands }
@@ -41,15 +41,15 @@ public struct MacroCommand: Command {
     ///   - commands: The components, in the order of execution.
     ///   - policy: The behaviour after a component fails.
     ///   - input: The fields in addition to the fields of the components. They replace component fields of an equal name.
-    ///   - face: The command that provides the client action if no component does.
+    ///   - clientCommand: The command that provides the client action if no component does.
     public init(
         name: String = "macro", _ commands: [any Command], policy: FailurePolicy = .stop, input: [FieldDeclaration] = [],
-        face: (any Command)? = nil
+        clientCommand: (any Command)? = nil
     ) {
         self.name = name
         self.commands = commands
         self.policy = policy
-        self.face = face
+        self.clientCommand = clientCommand
         needs = commands.reduce([]) { $0.union($1.needs) }
         let own = Set(input.map(\.name))
         self.input = input + Self.input(of: commands).filter { !own.contains($0.name) }
@@ -70,7 +70,7 @@ public struct MacroCommand: Command {
         for command in commands {
             if let action = command.action(for: subject) { return action }
         }
-        return face?.action(for: subject)
+        return clientCommand?.action(for: subject)
     }
 
     /// Performs the components in order.

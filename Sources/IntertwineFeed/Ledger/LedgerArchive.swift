@@ -59,7 +59,7 @@ package struct EventSelection: Sendable, Hashable {
             return text.map { text in stated.contains { ByteString($0) == ByteString(text) } } ?? false
         }
         return event.verdict == .counted && time.contains(event.at) && event.creative != nil && kind.map { $0 == event.kind } ?? true
-            && isAny(campaign.map { [$0] }, event.showing?.campaign) && isAny(addresses, event.address)
+            && isAny(campaign.map { [$0] }, event.impressionContext?.campaign) && isAny(addresses, event.address)
             && userAgent.map { event.userAgent?.contains($0) ?? false } ?? true
     }
 

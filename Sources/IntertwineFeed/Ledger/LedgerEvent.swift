@@ -70,7 +70,7 @@ public struct LedgerEvent: Sendable, Hashable {
     /// The keys of events that must all have been accepted before.
     package var requiredPriorEvents: [Deduplication] = []
     package var rates: [RateLimit]
-    package var showing: ImpressionContext?
+    package var impressionContext: ImpressionContext?
     package var creative: CreativeInfo?
     package var input: EventInput?
     package var terms: Terms?
@@ -79,7 +79,7 @@ public struct LedgerEvent: Sendable, Hashable {
     package init(
         at: Int64, kind: Kind, cell: String, viewer: String? = nil, address: String? = nil, userAgent: String? = nil,
         verdict: Verdict = .counted, deduplication: Deduplication? = nil, rates: [RateLimit] = [],
-        showing: ImpressionContext? = nil
+        impressionContext: ImpressionContext? = nil
     ) {
         self.at = at
         self.kind = kind
@@ -90,7 +90,7 @@ public struct LedgerEvent: Sendable, Hashable {
         self.verdict = verdict
         self.deduplication = deduplication
         self.rates = rates
-        self.showing = showing
+        self.impressionContext = impressionContext
     }
 
     package func rejected(as verdict: Verdict) -> LedgerEvent {

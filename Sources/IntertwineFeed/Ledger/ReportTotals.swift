@@ -82,11 +82,12 @@ package struct ReportTotals: Sendable {
         let ad = event.creative.map { creative in
             ads.number(
                 of: Ad(
-                    cell: ByteString(event.cell), campaign: ByteString(event.showing?.campaign ?? ""), creative: ByteString(creative.form),
+                    cell: ByteString(event.cell), campaign: ByteString(event.impressionContext?.campaign ?? ""),
+                    creative: ByteString(creative.form),
                     advertiser: ByteString(creative.advertiser ?? "")))
         }
-        let (feed, section) = (ByteString(event.showing?.feed ?? ""), ByteString(event.showing?.section ?? ""))
-        let position = event.showing.map { Int64($0.position) } ?? -1
+        let (feed, section) = (ByteString(event.impressionContext?.feed ?? ""), ByteString(event.impressionContext?.section ?? ""))
+        let position = event.impressionContext.map { Int64($0.position) } ?? -1
         let kind = kinds.number(of: event.kind)
         let hour = LedgerTime.spans(of: 3_600_000, in: event.at)
         let day = LedgerTime.day(of: event.at)

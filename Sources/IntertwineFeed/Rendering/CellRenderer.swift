@@ -18,7 +18,7 @@ struct CellRenderer {
     private let factories: CellFactories
     private let cache: RenderedCellCache
     private var context: CellContext
-    private var circumstances: RenderedCell.RenderKey
+    private var renderKey: RenderedCell.RenderKey
     private let hour: UInt32
     private let revision: UInt64
     /// The viewer's state; nil if the viewer has dismissed nothing, so that no cell id has to be checked.
@@ -45,7 +45,7 @@ struct CellRenderer {
         self.viewerState = viewerState.flatMap { $0.hidesCells ? $0 : nil }
         self.isForHouseAds = isForHouseAds
         self.unknownLimit = unknownLimit
-        circumstances = RenderedCell.RenderKey(context)
+        renderKey = RenderedCell.RenderKey(context)
         hour = CellTokens.bucket(of: context.now)
         revision = context.links.known?.revision ?? 0
     }
@@ -54,9 +54,9 @@ struct CellRenderer {
         // The write that hides an expired item may come later.
         if ItemSchedule.isIn(row.body), let end = ItemSchedule(body: row.body)?.expireAt, end <= context.now { return nil }
         if isForHouseAds, HouseField.isFalse(in: row.body) { return nil }
-        if context.lacking != nil, isUnknown(row) { return nil }
+        if context.unsupportedCells != nil, isUnknown(row) { return nil }
         if !excluded.isEmpty, let id = shownID(of: row), excluded.contains(RankedPosition.digest(of: id.utf8)) { return nil }
-        let known = cached(row, circumstances)
+        let known = cached(row, renderKey)
         if known != nil { found += 1 }
         if let viewerState, let id = known?.id ?? shownID(of: row), try viewerState.hides(id) { return nil }
         guard let renderedCell = known ?? make(row) else { return nil }
@@ -86,14 +86,14 @@ struct CellRenderer {
     }
 
     func cell(_ cell: PlacedCell, inSlot slot: Int) -> PlacedCell {
-        guard slot != cell.rendered.circumstances.slot else { return cell }
+        guard slot != cell.rendered.renderKey.slot else { return cell }
         var reader = self
         reader.context.slot = slot
-        let disclosure = cell.rendered.circumstances.disclosure
+        let disclosure = cell.rendered.renderKey.disclosure
         if disclosure != context.disclosure { reader.context.disclosure = disclosure }
-        reader.circumstances = RenderedCell.RenderKey(reader.context)
+        reader.renderKey = RenderedCell.RenderKey(reader.context)
         let moved = cell.rendered.withRow { row in
-            let known = cached(row, reader.circumstances)
+            let known = cached(row, reader.renderKey)
             if known != nil { cache.countHits(1) }
             return known ?? reader.make(row)
         }
@@ -105,8 +105,8 @@ struct CellRenderer {
     }
 
     /// Returns the cached cell, unless newer metadata of its images is known.
-    private func cached(_ row: ItemRow, _ circumstances: RenderedCell.RenderKey) -> RenderedCell? {
-        guard let cell = cache.cell(of: row, in: circumstances, hour: hour, page: context.page) else { return nil }
+    private func cached(_ row: ItemRow, _ renderKey: RenderedCell.RenderKey) -> RenderedCell? {
+        guard let cell = cache.cell(of: row, in: renderKey, hour: hour, page: context.page) else { return nil }
         return cell.isOvertaken(by: context.links.known, revision) ? nil : cell
     }
 

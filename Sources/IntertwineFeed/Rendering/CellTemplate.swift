@@ -71,16 +71,16 @@ final class CellTemplate: Sendable {
         var count: Int { frames.withLock { $0.count } }
 
         /// Returns the template of a cell; nil if its id is percent-encoded in paths.
-        func frame(around viewModel: CellViewModel) -> CellTemplate? {
+        func template(around viewModel: CellViewModel) -> CellTemplate? {
             guard PercentCoding.isUnchanged(viewModel.id, .segment), viewModel.id == viewModel.subject.cell else { return nil }
             let known = frames.withLock { $0 }
             for index in known.indices where known[index].suits(viewModel) { return known[index] }
-            let frame = CellTemplate(around: viewModel)
+            let template = CellTemplate(around: viewModel)
             frames.withLock { frames in
                 if frames.count >= Self.capacity { frames.removeFirst() }
-                frames.append(frame)
+                frames.append(template)
             }
-            return frame
+            return template
         }
     }
 }

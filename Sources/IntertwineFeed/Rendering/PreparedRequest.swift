@@ -15,7 +15,7 @@ struct PreparedRequest: Sendable {
 
     /// Returns nil if a command must create the action for each cell.
     init?(_ slot: CommandKey, _ macro: MacroCommand, appendedTo text: inout [UInt8]) {
-        let speaker = macro.commands.first { !($0 is any ServerCommand) } ?? macro.face
+        let speaker = macro.commands.first { !($0 is any ServerCommand) } ?? macro.clientCommand
         guard let request = speaker as? RequestCommand, request.namesCellAlone else { return nil }
         let context = CellContext(
             links: Links(base: Self.base), tokens: CellTokens(keys: SigningKeys(current: .random())), now: 0, hasViewer: true)

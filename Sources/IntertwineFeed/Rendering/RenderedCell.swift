@@ -7,7 +7,7 @@ package final class RenderedCell: Sendable {
     /// The properties of a request that the JSON depends on, apart from item, configuration and hour. The members are ordered by size to
     /// avoid padding.
     struct RenderKey: Sendable, Equatable {
-        var lacking: UInt64
+        var unsupportedCells: UInt64
         var slot: Int
         var scale: Int
         var width: Int?
@@ -24,7 +24,7 @@ package final class RenderedCell: Sendable {
             hasViewer = context.hasViewer
             slot = context.slot
             isOfPage = context.page != 0
-            lacking = context.lacking?.digest ?? 0
+            unsupportedCells = context.unsupportedCells?.digest ?? 0
             disclosure = context.disclosure
             language = context.language?.number ?? 0
         }
@@ -32,7 +32,7 @@ package final class RenderedCell: Sendable {
         var hash: UInt64 {
             let flags: UInt64 = (layout == .table ? 1 : 0) | (hasViewer ? 2 : 0) | (isOfPage ? 4 : 0)
             let screen = UInt64(truncatingIfNeeded: width ?? -1) << 3 ^ UInt64(truncatingIfNeeded: scale) << 24 ^ UInt64(language) << 26
-            let hash = (flags | screen | UInt64(truncatingIfNeeded: slot) << 32) ^ lacking
+            let hash = (flags | screen | UInt64(truncatingIfNeeded: slot) << 32) ^ unsupportedCells
             guard let disclosure else { return hash }
             return AdDecision.seed(disclosure.label ?? "", AdDecision.seed(disclosure.advertiser), hash)
         }
@@ -44,9 +44,9 @@ package final class RenderedCell: Sendable {
 
         init(of bytes: [UInt8]) { self.init(SHA256.hash(data: bytes)) }
 
-        fileprivate init(_ frame: CellTemplate, around content: UnsafeRawBufferPointer, id: Int, gaps: [TokenRange]) {
+        fileprivate init(_ template: CellTemplate, around content: UnsafeRawBufferPointer, id: Int, gaps: [TokenRange]) {
             var hash = SHA256()
-            withUnsafeBytes(of: (frame.digest.halves.0, frame.digest.halves.1, UInt64(id))) { hash.update(bufferPointer: $0) }
+            withUnsafeBytes(of: (template.digest.halves.0, template.digest.halves.1, UInt64(id))) { hash.update(bufferPointer: $0) }
             var start = 0
             for gap in gaps {
                 hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: content[start..<gap.start]))
@@ -82,8 +82,8 @@ package final class RenderedCell: Sendable {
     /// Why one block of memory: Each page reads most of it.
     private let bytes: [UInt8]
     private let packed: RowLayout
-    private let frame: CellTemplate
-    let circumstances: RenderKey
+    private let template: CellTemplate
+    let renderKey: RenderKey
     private let hour: UInt32
     private let (idEnd, contentEnd): (Int32, Int32)
     private let page: UInt32?
@@ -136,18 +136,18 @@ package final class RenderedCell: Sendable {
         let configuration = viewModel.action(in: .configuration)
         writer.clear(capacity: Self.usualLength)
         // With a second rendering, the differences are searched in all of the JSON, so no template is used.
-        if twin == nil, let configuration, let frame = viewModel.commands.prepared?.templates?.frame(around: viewModel) {
-            self.frame = frame
+        if twin == nil, let configuration, let template = viewModel.commands.prepared?.templates?.template(around: viewModel) {
+            self.template = template
             writer.append(viewModel.id)
             writer.writeConfiguration(of: viewModel, configuration)
             idEnd = Int32(viewModel.id.utf8.count)
         } else {
-            frame = .bare
+            template = .bare
             idEnd = Int32(writer.writeContent(of: viewModel, configuredBy: configuration))
         }
         let found = twin.map { Self.gaps(viewModel, writer.bytes, $0) } ?? []
         gaps = found ?? []
-        digest = writer.bytes.withUnsafeBytes { [frame, gaps, idEnd] in Digest(frame, around: $0, id: Int(idEnd), gaps: gaps) }
+        digest = writer.bytes.withUnsafeBytes { [template, gaps, idEnd] in Digest(template, around: $0, id: Int(idEnd), gaps: gaps) }
         contentEnd = Int32(writer.bytes.count)
         packed = RowLayout(viewModel.subject.item)
         let lacksPlaceholder = Self.append(imagesOf: configuration, of: viewModel.subject.item, packed, to: &writer)
@@ -159,7 +159,7 @@ package final class RenderedCell: Sendable {
         lastUse = Atomic(learned.version)
         compared = Atomic(learned.revision)
         page = found == nil || isOfPage ? context.page : nil
-        circumstances = RenderKey(context)
+        renderKey = RenderKey(context)
         hour = CellTokens.bucket(of: context.now)
     }
 
@@ -244,8 +244,8 @@ package final class RenderedCell: Sendable {
         return false
     }
 
-    func isGood(for row: ItemRow, in circumstances: RenderKey, hour: UInt32, page: UInt32) -> Bool {
-        self.hour == hour && (self.page == nil || self.page == page) && self.circumstances == circumstances
+    func isGood(for row: ItemRow, in renderKey: RenderKey, hour: UInt32, page: UInt32) -> Bool {
+        self.hour == hour && (self.page == nil || self.page == page) && self.renderKey == renderKey
             && withRow { row.isSame(as: $0) }
     }
 
@@ -255,10 +255,11 @@ package final class RenderedCell: Sendable {
         bytes.withUnsafeBytes { body(packed.row(in: $0)) }
     }
 
-    func tokens(in context: CellContext, showing: () -> ImpressionContext?) -> Tokens {
+    func tokens(in context: CellContext, impressionContext: () -> ImpressionContext?) -> Tokens {
         guard !gaps.isEmpty else { return Tokens() }
         let token = ImpressionToken(
-            cell: id, slot: circumstances.slot, hour: CellTokens.bucket(of: context.now), page: context.page, showing: showing())
+            cell: id, slot: renderKey.slot, hour: CellTokens.bucket(of: context.now), page: context.page,
+            impressionContext: impressionContext())
         let signed = context.tokens.signed(
             token, asImpression: gaps.contains { !$0.isOfClick }, asClick: gaps.contains(where: \.isOfClick))
         return Tokens(impression: signed.impression, click: signed.click)
@@ -272,9 +273,9 @@ package final class RenderedCell: Sendable {
         // Unsafe buffers are used because slices of the arrays would be retained and released for each piece.
         bytes.withUnsafeBufferPointer { memory in
             let content = UnsafeBufferPointer(rebasing: memory[packed.end..<packed.end + Int(contentEnd)])
-            frame.text.withUnsafeBufferPointer { text in
+            template.text.withUnsafeBufferPointer { text in
                 var start = 0
-                for (place, isID) in frame.gaps {
+                for (place, isID) in template.gaps {
                     writer.append(text[start..<place])
                     start = place
                     if isID {
@@ -310,7 +311,7 @@ package final class RenderedCell: Sendable {
     }
 
     /// The length of the JSON in bytes, without companions.
-    var count: Int { frame.text.count + frame.idCount * Int(idEnd) + Int(contentEnd - idEnd) }
+    var count: Int { template.text.count + template.idCount * Int(idEnd) + Int(contentEnd - idEnd) }
 
     /// The approximate memory use in bytes, including companions: the object, its arrays, its id and its cache entry.
     var size: Int {

@@ -73,14 +73,14 @@ package final class RenderedCellCache: Sendable {
     }
 
     /// Callers report hits with ``countHits(_:)``, because a page looks up many cells.
-    func cell(of row: ItemRow, in circumstances: RenderedCell.RenderKey, hour: UInt32, page: UInt32) -> RenderedCell? {
+    func cell(of row: ItemRow, in renderKey: RenderedCell.RenderKey, hour: UInt32, page: UInt32) -> RenderedCell? {
         guard capacity > 0 else {
             counters.countMiss()
             return nil
         }
-        let key = Self.key(row, circumstances)
+        let key = Self.key(row, renderKey)
         let found = stripe(key).state.withLock { $0.cell(of: key) }
-        guard let found, found.isGood(for: row, in: circumstances, hour: hour, page: page) else {
+        guard let found, found.isGood(for: row, in: renderKey, hour: hour, page: page) else {
             counters.countMiss()
             return nil
         }
@@ -92,7 +92,7 @@ package final class RenderedCellCache: Sendable {
     func store(_ cell: RenderedCell) {
         let size = cell.size
         guard size <= capacity / 2 else { return }
-        let key = cell.withRow { Self.key($0, cell.circumstances) }
+        let key = cell.withRow { Self.key($0, cell.renderKey) }
         let evicted = stripe(key).state.withLock { state in
             guard state.admits(key, size, capacity) else { return 0 }
             state.put(EntryKey(key: key, cell: cell, size: UInt32(clamping: size)))
@@ -104,8 +104,8 @@ package final class RenderedCellCache: Sendable {
     private func stripe(_ key: UInt64) -> Stripe { stripes[Int(key >> shift)] }
 
     /// Returns the key of a row; never 0.
-    private static func key(_ row: ItemRow, _ circumstances: RenderedCell.RenderKey) -> UInt64 {
-        max(1, mix(mix(mix(seed, circumstances.hash), row.kind), row.id))
+    private static func key(_ row: ItemRow, _ renderKey: RenderedCell.RenderKey) -> UInt64 {
+        max(1, mix(mix(mix(seed, renderKey.hash), row.kind), row.id))
     }
 
     /// A random seed per process. Why: Clients must not be able to predict key collisions.

@@ -17,7 +17,7 @@ final class Worker: @unchecked Sendable {
     let limits: ConnectionState.Limits
     let handler: any HTTPHandler
     let observer: (any HTTPServerObserver)?
-    let census: ConnectionLimiter
+    let connectionLimiter: ConnectionLimiter
     let bodies: MemoryBudget
     let outputs: MemoryBudget
     let allowedMethods: String
@@ -35,14 +35,14 @@ final class Worker: @unchecked Sendable {
 
     init(
         loop: EventLoop, configuration: HTTPServerConfiguration, handler: any HTTPHandler, observer: (any HTTPServerObserver)?,
-        census: ConnectionLimiter, bodies: MemoryBudget, outputs: MemoryBudget
+        connectionLimiter: ConnectionLimiter, bodies: MemoryBudget, outputs: MemoryBudget
     ) {
         self.loop = loop
         self.configuration = configuration
         self.limits = ConnectionState.Limits(configuration)
         self.handler = handler
         self.observer = observer
-        self.census = census
+        self.connectionLimiter = connectionLimiter
         (self.bodies, self.outputs) = (bodies, outputs)
         self.allowedMethods = configuration.methods.map(\.rawValue).joined(separator: ", ")
         self.scratch = .allocate(capacity: 64 * 1024)
@@ -79,7 +79,7 @@ final class Worker: @unchecked Sendable {
         connections[index].index = index
         connections.removeLast()
         load.subtract(1, ordering: .relaxed)
-        let open = census.release(connection.peer)
+        let open = connectionLimiter.release(connection.peer)
         observer?.connectionClosed(open: open)
     }
 

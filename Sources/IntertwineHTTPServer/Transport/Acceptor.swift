@@ -79,8 +79,8 @@ final class Acceptor: EventHandler, TimerHandler, @unchecked Sendable {
     }
 
     private func deal(_ descriptor: Int32, _ peer: PeerAddress) {
-        var admission = worker.census.acquire(peer)
-        if case .full = admission, closeIdle(sparesNewcomers: false) { admission = worker.census.acquire(peer) }
+        var admission = worker.connectionLimiter.acquire(peer)
+        if case .full = admission, closeIdle(sparesNewcomers: false) { admission = worker.connectionLimiter.acquire(peer) }
         guard case .admitted(let open, let isCrowded) = admission else {
             refuse(descriptor, peer)
             return

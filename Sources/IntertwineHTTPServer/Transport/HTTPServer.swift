@@ -14,7 +14,7 @@ package final class HTTPServer: Sendable {
     private let configuration: HTTPServerConfiguration
     private let handler: any HTTPHandler
     private let observer: (any HTTPServerObserver)?
-    private let census: ConnectionLimiter
+    private let connectionLimiter: ConnectionLimiter
     private let state = Mutex(State())
 
     package init(
@@ -24,7 +24,7 @@ package final class HTTPServer: Sendable {
         self.configuration = configuration
         self.handler = handler
         self.observer = observer
-        self.census = ConnectionLimiter(limit: configuration.connectionLimit, peerLimit: configuration.connectionsPerPeer)
+        self.connectionLimiter = ConnectionLimiter(limit: configuration.connectionLimit, peerLimit: configuration.connectionsPerPeer)
     }
 
     /// If the configured port is 0, it has the port that the kernel chose.
@@ -44,7 +44,8 @@ package final class HTTPServer: Sendable {
                 let loop = try EventLoop(label: "http-\(number)", tick: configuration.timerTick)
                 workers.append(
                     Worker(
-                        loop: loop, configuration: configuration, handler: handler, observer: observer, census: census, bodies: bodies,
+                        loop: loop, configuration: configuration, handler: handler, observer: observer,
+                        connectionLimiter: connectionLimiter, bodies: bodies,
                         outputs: outputs))
             }
         } catch {
@@ -53,7 +54,7 @@ package final class HTTPServer: Sendable {
         }
         let all = workers
         let acceptors = all.map { Acceptor(worker: $0, workers: all, socket: socket) }
-        census.lower(to: Self.affordableConnections)
+        connectionLimiter.lower(to: Self.affordableConnections)
         state.withLock { state in
             state.workers = all
             state.acceptors = acceptors
@@ -82,7 +83,7 @@ package final class HTTPServer: Sendable {
         return free - min(64, free / 4)
     }
 
-    var openConnections: Int { census.total }
+    var openConnections: Int { connectionLimiter.total }
 
     package func awaitLoops() async {
         for worker in state.withLock({ $0.workers }) { try? await worker.loop.perform {} }
@@ -114,9 +115,9 @@ package final class HTTPServer: Sendable {
         for worker in workers {
             worker.loop.execute { for connection in worker.connections { connection.drain() } }
         }
-        let census = self.census
+        let connectionLimiter = self.connectionLimiter
         await withTaskGroup { group in
-            group.addTask { await census.empty() }
+            group.addTask { await connectionLimiter.empty() }
             group.addTask {
                 try? await Task.sleep(for: grace)
                 guard !Task.isCancelled else { return }
@@ -127,7 +128,7 @@ package final class HTTPServer: Sendable {
             await group.next()
             group.cancelAll()
         }
-        await census.empty()
+        await connectionLimiter.empty()
         for worker in workers { worker.loop.stop() }
     }
 }

@@ -136,9 +136,9 @@ struct ClientReader: Sendable {
         feed.language = languages.language(of: request.head)
         if let digest = try request[FeedParameters.client] {
             feed.client = digest
-            feed.lacking = UnsupportedCells(try await registry.capabilities(of: digest), among: cells)
+            feed.unsupportedCells = UnsupportedCells(try await registry.capabilities(of: digest), among: cells)
         } else if let text = request.head.headerFields[.acceptCells] {
-            feed.lacking = UnsupportedCells(try ClientCapabilities(text), among: cells)
+            feed.unsupportedCells = UnsupportedCells(try ClientCapabilities(text), among: cells)
         }
     }
 

@@ -25,7 +25,7 @@ extension ServiceBuilder {
         let cells: RenderedCellCache
         let links: Links
         let tokens: CellTokens
-        let elsewhere: SourceItems
+        let sourceItems: SourceItems
         let keys: SigningKeys
     }
 
@@ -78,7 +78,7 @@ extension ServiceBuilder {
         let cells = RenderedCellCache(capacity: configuration.feed.cellCacheBytes, counters: parts.cellCounters)
         let sources = declared.feeds.sources(streams: stores.streams, settings: configuration.feed).merging(extensions.dataSources) { $1 }
             .mapValues(\.asFeed)
-        let elsewhere = SourceItems(sources.sorted { $0.key < $1.key }.map(\.value))
+        let sourceItems = SourceItems(sources.sorted { $0.key < $1.key }.map(\.value))
         try configuration.checkPinnedAds(declared.feeds)
         let campaignsFile = try configuration.campaignsFile(among: declared.feeds, configuration.creatives(kindsFile, extensions))
         if let error = ConfigurationError(extensions.adSourceErrors(beside: campaignsFile?.campaigns ?? [])) { throw error }
@@ -102,12 +102,12 @@ extension ServiceBuilder {
             return FeedAssembler(
                 name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
                 placement: placement(in: title), campaigns: campaigns, adSources: extensions.adSources,
-                isFair: configuration.feed.adRotation == .fair, spacing: configuration.feed.adSpacing, elsewhere: elsewhere,
+                isFair: configuration.feed.adRotation == .fair, spacing: configuration.feed.adSpacing, sourceItems: sourceItems,
                 ranking: ranking, filters: declared.feeds.filters[title] ?? [], keys: keys, links: links, tokens: tokens, logger: logger)
         }
         return Feeds(
             catalogue: catalogue, campaigns: campaigns, campaignsFile: campaignsFile, factories: factories, cells: cells, links: links,
-            tokens: tokens, elsewhere: elsewhere, keys: keys)
+            tokens: tokens, sourceItems: sourceItems, keys: keys)
     }
 
     private func apiRoutes(
@@ -121,7 +121,7 @@ extension ServiceBuilder {
             eventsDidCommit: { [delivery = parts.delivery, metrics = parts.campaignMetrics] events, verdicts in
                 delivery.eventsDidCommit(events, verdicts)
                 metrics.count(events, verdicts)
-            }, campaigns: feeds.campaigns, elsewhere: feeds.elsewhere)
+            }, campaigns: feeds.campaigns, sourceItems: feeds.sourceItems)
         let format = PageFormat(
             viewerFields: configuration.viewers.varyingFields, languages: languages, maxAge: configuration.feed.maxAge.milliseconds / 1_000,
             schedules: parts.schedules)
@@ -140,7 +140,7 @@ extension ServiceBuilder {
         let lists = ViewerListRoutes(extensions.lists + declaredLists, clients: clients, format: format) { list, path in
             ViewerListAssembler(
                 list: list, path: path, store: store, ledger: ledger, factories: feeds.factories, keys: feeds.keys, links: feeds.links,
-                tokens: feeds.tokens, elsewhere: feeds.elsewhere)
+                tokens: feeds.tokens, sourceItems: feeds.sourceItems)
         }
         let idempotency = IdempotencyKeys(clients: clients, keys: feeds.keys)
         let clicks = ClickRoutes(performer: performer, clients: clients, reportsVerdict: configuration.events.reportsVerdict)

@@ -14,7 +14,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
     struct Key: Hashable, Sendable {
         var path: String
         var viewer: ByteString?
-        var lacking: UnsupportedCells?
+        var unsupportedCells: UnsupportedCells?
         var client: String?
         var facts: TargetingContext?
         var attributes: ViewerAttributes?
@@ -204,7 +204,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             let held = key.syncTokens.split(separator: ",", omittingEmptySubsequences: false)
             let now = clock()
             var request = FeedRequest(now: now, rotationHour: CellTokens.bucket(of: now))
-            (request.lacking, request.client, request.language) = (key.lacking, key.client, key.language)
+            (request.unsupportedCells, request.client, request.language) = (key.unsupportedCells, key.client, key.language)
             let client = PageClient(key.viewer?.text, in: ledger, targeting: key.facts, attributes: key.attributes)
             changes = try await feed.changes(since: held, request, for: client)
         } catch {

@@ -17,10 +17,10 @@ final class CampaignMetrics: Sendable {
     private let counted = Mutex<(campaigns: Set<String>, events: [Series: Int])>(([], [:]))
 
     func count(_ events: [LedgerEvent], _ verdicts: [Verdict]) {
-        guard events.contains(where: { $0.showing?.campaign != nil }) else { return }
+        guard events.contains(where: { $0.impressionContext?.campaign != nil }) else { return }
         counted.withLock { counted in
             for (event, verdict) in zip(events, verdicts) where verdict.isAccepted && Self.kinds.contains(event.kind) {
-                guard let campaign = event.showing?.campaign else { continue }
+                guard let campaign = event.impressionContext?.campaign else { continue }
                 if counted.campaigns.count < Self.limit { counted.campaigns.insert(campaign) }
                 let name = counted.campaigns.contains(campaign) ? campaign : Self.others
                 counted.events[Series(campaign: name, kind: event.kind, verdict: verdict), default: 0] += 1

@@ -27,7 +27,7 @@ package struct EventRow: Encodable {
         at = Timestamp.exactText(milliseconds: event.at)
         (kind, cell, viewer) = (event.kind.rawValue, event.cell, event.viewer)
         (verdict, address, userAgent) = (event.verdict.rawValue, event.address, event.userAgent)
-        (campaign, page) = (event.showing?.campaign, event.page)
+        (campaign, page) = (event.impressionContext?.campaign, event.page)
         input = event.input.flatMap { try? JSONDecoder().decode([String: InputValue].self, from: Data($0.json.utf8)) }
     }
 

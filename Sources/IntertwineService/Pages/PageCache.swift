@@ -12,7 +12,7 @@ final class PageCache: Sendable {
         var width: Int?
         var scale: Int
         var followsChanges: Bool
-        var lacking: UInt64
+        var unsupportedCells: UInt64
         var client: String?
         var language: UInt8
         /// As text with escapes, because canonically equivalent values are different ones.
@@ -26,7 +26,7 @@ final class PageCache: Sendable {
             width = request.width
             scale = request.scale
             followsChanges = request.followsChanges
-            (lacking, client) = (request.lacking?.digest ?? 0, request.client)
+            (unsupportedCells, client) = (request.unsupportedCells?.digest ?? 0, request.client)
             language = request.language?.number ?? 0
             filters = RowFilter.text(request.filters)
         }

@@ -21,8 +21,8 @@ final class PageLoader: Sendable {
 
         fileprivate var spelling: String {
             let ending = String(decoding: PageCache.ending(request.language), as: UTF8.self)
-            guard request.client == nil, let lacking = request.lacking else { return target + ending }
-            return "\(lacking.digest) \(target)\(ending)"
+            guard request.client == nil, let unsupportedCells = request.unsupportedCells else { return target + ending }
+            return "\(unsupportedCells.digest) \(target)\(ending)"
         }
 
         fileprivate var coalescingKey: PageRequestCoalescer<LoadedPage>.Key {

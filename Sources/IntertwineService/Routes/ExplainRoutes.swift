@@ -202,7 +202,7 @@ struct ExplainRoutes: Sendable {
             cursor: cursor, limit: try request[FeedParameters.limit], now: request.now, layout: try request[FeedParameters.layout],
             width: try request[FeedParameters.width], rotationHour: CellTokens.bucket(of: request.now))
         if let text = request.head.headerFields[.acceptCells] {
-            asked.lacking = UnsupportedCells(try ClientCapabilities(text), among: feed.factories.cells)
+            asked.unsupportedCells = UnsupportedCells(try ClientCapabilities(text), among: feed.factories.cells)
         }
         let targeting = TargetingContext(
             viewer: viewer, attributes: try request[Self.attributes].map { ViewerAttributes($0) },

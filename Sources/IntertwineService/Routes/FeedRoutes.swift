@@ -303,7 +303,8 @@ struct FeedRoutes: Sendable {
         let address = clients.address(of: request.head, from: request.request.peer.address)
         return try live.listen(
             LiveFeeds.Key(
-                path: feed.path, viewer: sender.viewer.map { ByteString($0) }, lacking: asked.lacking, client: asked.client,
+                path: feed.path, viewer: sender.viewer.map { ByteString($0) }, unsupportedCells: asked.unsupportedCells,
+                client: asked.client,
                 facts: held, attributes: attributes(of: request, sender, at: feed), language: asked.language, syncTokens: syncTokens),
             from: WriteLimiter.network(of: address), until: sender.end,
             sender.revocation)

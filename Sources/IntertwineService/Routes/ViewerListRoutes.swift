@@ -56,7 +56,7 @@ struct ViewerListRoutes: Sendable {
         let page = try await assembler.page(
             of: viewer, cursor: try request[FeedParameters.cursor], limit: try request[FeedParameters.limit], now: request.now,
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
-            scale: try request[FeedParameters.scale], lacking: feed.lacking, client: feed.client, language: feed.language)
+            scale: try request[FeedParameters.scale], unsupportedCells: feed.unsupportedCells, client: feed.client, language: feed.language)
         return format.response(page, to: request.head)
     }
 }

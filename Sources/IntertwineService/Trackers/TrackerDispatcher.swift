@@ -78,7 +78,7 @@ struct TrackerDispatcher: ServiceLifecycle.Service {
 
     private func round(_ limiter: HostConcurrencyLimiter) async -> [(TrackerCall, FetchURL)]? {
         do {
-            let ousted = try await ledger.enqueueTrackerCalls(waiting: settings.maxPending, now: now()) { [sources, calls] events in
+            let abandoned = try await ledger.enqueueTrackerCalls(waiting: settings.maxPending, now: now()) { [sources, calls] events in
                 guard !events.isEmpty else { return [] }
                 var made: [TrackerCall] = []
                 let calls = calls()
@@ -88,7 +88,7 @@ struct TrackerDispatcher: ServiceLifecycle.Service {
                 }
                 return made
             }
-            metrics.recordAbandoned(ousted)
+            metrics.recordAbandoned(abandoned)
             let due = try await ledger.leaseTrackerCalls(limiter.free, now: now(), lease: Self.lease)
             var settled: [Int64: TrackerOutcome] = [:]
             var begun: [(TrackerCall, FetchURL)] = []

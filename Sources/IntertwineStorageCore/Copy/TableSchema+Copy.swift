@@ -17,11 +17,11 @@ extension TableSchema {
     }
 
     package func insertion(of rows: [[TableValue]], _ dialect: SQLDialect) -> SQLCommand {
-        let names = columns.map(\.name) + (isPerReplica && dialect.isSetWise ? ["slot"] : [])
+        let names = columns.map(\.name) + (isPerReplica && dialect.isPostgreSQL ? ["slot"] : [])
         let rest = columns.dropFirst(keyLength).map { "\($0.name) = excluded.\($0.name)" }.joined(separator: ", ")
         return SQLCommand(
             """
-            INSERT INTO \(name) (\(names.joined(separator: ", ")))\(dialect.isSetWise ? " OVERRIDING SYSTEM VALUE" : "")
+            INSERT INTO \(name) (\(names.joined(separator: ", ")))\(dialect.isPostgreSQL ? " OVERRIDING SYSTEM VALUE" : "")
             \(dialect.values(columns.count, and: names.count - columns.count))
             \(isFilled ? "ON CONFLICT (\(keyNames)) DO UPDATE SET \(rest)" : "")
             """,

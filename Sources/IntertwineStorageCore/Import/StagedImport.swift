@@ -57,7 +57,7 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
 
     package func find(_ keys: [ItemKey]) throws -> FoundItems {
         try database.stage { session in
-            try session.write("CREATE INDEX IF NOT EXISTS \(dialect.isSetWise ? "" : "staging.")staged_key ON staged (kind, id)")
+            try session.write("CREATE INDEX IF NOT EXISTS \(dialect.isPostgreSQL ? "" : "staging.")staged_key ON staged (kind, id)")
             let missing = try session.rows(
                 """
                 SELECT kind, id FROM \(dialect.table("wanted", ["kind", "id"]))
@@ -150,9 +150,9 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
             throw StoreError.unavailable("no position is free after \(start)")
         }
         var (source, conflict) = ("staged", "")
-        if try dialect.isSetWise ? !isAllNew(session) : true {
+        if try dialect.isPostgreSQL ? !isAllNew(session) : true {
             // One statement of PostgreSQL writes a row once. SQLite writes the rows one after another.
-            if dialect.isSetWise {
+            if dialect.isPostgreSQL {
                 source = """
                     (SELECT DISTINCT ON (kind, id) min(number) OVER (PARTITION BY kind, id) AS number, lane, kind, id, variant, body
                     FROM staged ORDER BY kind, id, staged.number DESC)
@@ -211,7 +211,7 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
 
 extension SQLDialect {
     fileprivate func counting(_ condition: String, in insertion: String) -> String {
-        isSetWise
+        isPostgreSQL
             ? "WITH written AS (\(insertion) RETURNING \(condition) AS isnew) SELECT count(*) FILTER (WHERE isnew) FROM written"
             : "\(insertion) RETURNING \(condition)"
     }

@@ -53,9 +53,9 @@ private struct AuthoredRows<Session: SQLSession> {
     }
 
     private var index: String { Session.dialect.index("\"\(SectionIndex(stream: stream, authors: fields).name)\"") }
-    private var isSetWise: Bool { Session.dialect.isSetWise }
+    private var isPostgreSQL: Bool { Session.dialect.isPostgreSQL }
     /// An author, and the table of all authors if the database has arrays.
-    private var asked: (name: String, table: String) { isSetWise ? ("asked.name", " FROM unnest(?1) AS asked (name)") : ("?1", "") }
+    private var asked: (name: String, table: String) { isPostgreSQL ? ("asked.name", " FROM unnest(?1) AS asked (name)") : ("?1", "") }
 
     func cached(_ authors: [String], _ newest: NewestItems, at version: StoreVersion) throws -> [Int64] {
         let lists = try newest.positions(of: authors, in: stream, at: version, read: self.newest(of:))
@@ -75,7 +75,7 @@ private struct AuthoredRows<Session: SQLSession> {
             SELECT \(asked.name), position FROM item\(index) WHERE \(lane) AND \(author) = \(asked.name)
             ORDER BY position DESC LIMIT \(NewestItems.count)
             """
-        let text = isSetWise ? "SELECT part.*\(asked.table) CROSS JOIN LATERAL (\(rows)) AS part" : rows
+        let text = isPostgreSQL ? "SELECT part.*\(asked.table) CROSS JOIN LATERAL (\(rows)) AS part" : rows
         var lists: [ByteString: [Int64]] = [:]
         try session.run([SQLCommand(text, [.texts(authors)])]) { lists[ByteString($1.text(0)), default: []].append($1.integer(1)) }
         return lists
@@ -108,7 +108,7 @@ private struct AuthoredRows<Session: SQLSession> {
             SELECT position FROM item\(index) WHERE \(lane) AND \(author) = \(asked.name) AND position \(comparison) ?2
             AND position \(isForward ? "<=" : ">=") ?3\(filter.text) \(order) LIMIT ?4
             """
-        let text = isSetWise ? "SELECT part.position\(asked.table) CROSS JOIN LATERAL (\(rows)) AS part" : rows
+        let text = isPostgreSQL ? "SELECT part.position\(asked.table) CROSS JOIN LATERAL (\(rows)) AS part" : rows
         let values: [SQLValue] = [.texts(authors), .integer(anchor), .integer(end), .integer(Int64(query.limit))]
         var positions: [Int64] = []
         try session.run([SQLCommand(text, values + filter.values)]) { positions.append($1.integer(0)) }

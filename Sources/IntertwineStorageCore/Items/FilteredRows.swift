@@ -97,7 +97,7 @@ extension StoreSnapshot where Self: SQLSession {
                     hasBegun = true
                     try read($0)
                 }
-            } catch  where !hasBegun && !Self.dialect.isSetWise {}
+            } catch  where !hasBegun && !Self.dialect.isPostgreSQL {}
         }
         try run(isIndexed: false, read)
     }

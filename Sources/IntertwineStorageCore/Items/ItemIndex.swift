@@ -65,7 +65,7 @@ package struct ItemIndex<Session: SQLSession> {
 
     package static var creation: String {
         let tables = tables.map { $0.creation(Session.dialect) }.joined()
-        return tables + (Session.dialect.isSetWise ? postgres : sqlite)
+        return tables + (Session.dialect.isPostgreSQL ? postgres : sqlite)
             + "INSERT INTO item_touched (kind, id, at) SELECT kind, id, 0 FROM item;\n"
             + "INSERT INTO item_touched (kind, id, at) SELECT kind, id, at FROM takedown WHERE kind >= '' ON CONFLICT DO NOTHING;\n"
     }
@@ -168,7 +168,7 @@ package struct ItemIndex<Session: SQLSession> {
         let (kinds, ids) = (SQLValue.texts(entries.map(\.key.kind)), SQLValue.texts(entries.map(\.key.id)))
         let words = SQLValue.texts(entries.map { $0.summary.words($0.key, $0.state) })
         var commands: [SQLCommand] = []
-        if !dialect.isSetWise {
+        if !dialect.isPostgreSQL {
             commands.append(
                 SQLCommand("DELETE FROM item_search WHERE rowid = (SELECT number FROM item_entry WHERE kind = ?1 AND id = ?2)", keys))
         }
@@ -179,17 +179,17 @@ package struct ItemIndex<Session: SQLSession> {
                 kinds, ids, .texts(entries.map(\.summary.sortKey)), .texts(entries.map(\.state.rawValue)), .integers(entries.map(\.at)),
             ]
             let (more, search) =
-                dialect.isSetWise ? (["words"], ", search") : ([], "")
+                dialect.isPostgreSQL ? (["words"], ", search") : ([], "")
             let selected = columns.joined(separator: ", ") + (more.isEmpty ? "" : ", array_to_tsvector(string_to_array(words, ' '))")
-            let updates = (columns.dropFirst(2) + (dialect.isSetWise ? ["search"] : [])).map { "\($0) = excluded.\($0)" }
+            let updates = (columns.dropFirst(2) + (dialect.isPostgreSQL ? ["search"] : [])).map { "\($0) = excluded.\($0)" }
             commands.append(
                 SQLCommand(
                     """
                     INSERT INTO item_entry (\(columns.joined(separator: ", "))\(search)) SELECT \(selected)
                     FROM \(dialect.table("new", columns + more)) WHERE true
                     ON CONFLICT (kind, id) DO UPDATE SET \(updates.joined(separator: ", "))
-                    """, values + (dialect.isSetWise ? [words] : [])))
-            if !dialect.isSetWise {
+                    """, values + (dialect.isPostgreSQL ? [words] : [])))
+            if !dialect.isPostgreSQL {
                 commands.append(
                     SQLCommand(
                         "INSERT INTO item_search (rowid, words) SELECT number, ?3 FROM item_entry WHERE kind = ?1 AND id = ?2",
@@ -256,7 +256,7 @@ package struct ItemIndex<Session: SQLSession> {
         if !query.words.isEmpty {
             let match = parameter(.text(Self.match(query.words, filters)))
             source =
-                Session.dialect.isSetWise
+                Session.dialect.isPostgreSQL
                 ? "(SELECT * FROM item_entry WHERE search @@ \(match)::tsquery LIMIT \(ItemListQuery.searchLimit)) AS entry"
                 : """
                 (SELECT n.* FROM item_search CROSS JOIN item_entry AS n ON n.number = item_search.rowid
@@ -293,7 +293,7 @@ package struct ItemIndex<Session: SQLSession> {
 
     /// Words have letters and digits alone, and filters no quotation marks.
     private static func match(_ words: [String], _ filters: [String]) -> String {
-        Session.dialect.isSetWise
+        Session.dialect.isPostgreSQL
             ? (words.map { "'\($0)':*" } + filters.map { "'\($0)'" }).joined(separator: " & ")
             : (words.map { "\"\($0)\" *" } + filters.map { "\"\($0)\"" }).joined(separator: " AND ")
     }

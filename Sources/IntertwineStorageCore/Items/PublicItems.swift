@@ -35,7 +35,7 @@ package enum PublicItems {
     }
 
     private static func now<Session: SQLSession>(_ session: Session) -> (text: String, values: [SQLValue]) {
-        Session.dialect.isSetWise
+        Session.dialect.isPostgreSQL
             ? ("(extract(epoch FROM statement_timestamp()) * 1000)::bigint", []) : ("?1", [.integer(WallClock.now())])
     }
 

@@ -44,7 +44,7 @@ package struct SectionIndex: Hashable {
     package func expression(_ dialect: SQLDialect) -> String {
         guard let field else { return "position" }
         let isCount = field.name.contains(".")
-        if dialect.isSetWise {
+        if dialect.isPostgreSQL {
             return switch field.comparison {
             case .number where isCount: "(intertwine_number('{' || coalesce(counts, '') || '}', '\(field.name)'))"
             case .text: "(intertwine_text(body, '\(field.name)') COLLATE \"C\")"
@@ -76,7 +76,7 @@ package struct SectionIndex: Hashable {
 
     /// Returns the SQL expression of a filter's value: a text, which is empty without a value.
     static func expression(of filter: ItemFilter, _ dialect: SQLDialect) -> String {
-        if dialect.isSetWise { return "(intertwine_text(body, '\(filter.name)') COLLATE \"C\")" }
+        if dialect.isPostgreSQL { return "(intertwine_text(body, '\(filter.name)') COLLATE \"C\")" }
         let path = "'$.\"\(filter.name)\"'"
         return switch filter.form {
         case .choice, .text, .tags: "ifnull(substr(json_extract(body, \(path)), 1, \(ItemFilter.textLimit)), '')"
@@ -90,11 +90,11 @@ package struct SectionIndex: Hashable {
     /// Returns the SQL expression of an item's author: NULL without one.
     static func author(_ fields: [String: String], _ dialect: SQLDialect) -> String {
         let cases = fields.sorted { $0.key < $1.key }.map { kind, field in
-            let value = dialect.isSetWise ? "intertwine_value(body, '\(field)')" : "json_extract(body, '$.\"\(field)\"')"
+            let value = dialect.isPostgreSQL ? "intertwine_value(body, '\(field)')" : "json_extract(body, '$.\"\(field)\"')"
             return "WHEN '\(kind)' THEN \(value)"
         }
         let value = "CASE kind \(cases.joined(separator: " ")) END"
-        return dialect.isSetWise ? "(left(\(value), \(authorLimit)) COLLATE \"C\")" : value
+        return dialect.isPostgreSQL ? "(left(\(value), \(authorLimit)) COLLATE \"C\")" : value
     }
 
     /// Returns the condition that an item has one of a filter's values, which are parameters.
@@ -105,7 +105,7 @@ package struct SectionIndex: Hashable {
 
     /// Returns a table `tag` of the values in the body of an item.
     private static func tags(of filter: ItemFilter, in body: String, _ dialect: SQLDialect) -> String {
-        guard dialect.isSetWise else {
+        guard dialect.isPostgreSQL else {
             return "json_each(\(body), '$.\"\(filter.name)\"') AS tag"
         }
         let field = "(replace(\(body), '\\u0000', '\\ufffd')::json -> '\(filter.name)')"
@@ -114,7 +114,7 @@ package struct SectionIndex: Hashable {
     }
 
     /// SQLite also lists a value that is no list.
-    private static func isTag(_ dialect: SQLDialect) -> String { dialect.isSetWise ? "true" : "typeof(tag.key) = 'integer'" }
+    private static func isTag(_ dialect: SQLDialect) -> String { dialect.isPostgreSQL ? "true" : "typeof(tag.key) = 'integer'" }
 
     func creations(_ dialect: SQLDialect) -> [String] {
         guard let filter, filter.form == .tags else { return [creation(dialect)] }
@@ -122,20 +122,20 @@ package struct SectionIndex: Hashable {
         let columns = field == nil ? "value, position" : "value, sortkey, position"
         let key = field == nil ? "" : ", \(expression(dialect)) AS sortkey"
         func values(of rows: String) -> String {
-            "SELECT DISTINCT tag.value\(key), position FROM \(rows)\(dialect.isSetWise ? " CROSS JOIN LATERAL " : ", ")"
+            "SELECT DISTINCT tag.value\(key), position FROM \(rows)\(dialect.isPostgreSQL ? " CROSS JOIN LATERAL " : ", ")"
                 + "\(Self.tags(of: filter, in: "item.body", dialect)) WHERE item.lane = \(stream.rawValue) "
                 + "AND \(Self.isTag(dialect))"
         }
-        let texts = dialect.isSetWise ? ["text COLLATE \"C\"", "double precision", "bigint"] : ["TEXT", "REAL", "INTEGER"]
+        let texts = dialect.isPostgreSQL ? ["text COLLATE \"C\"", "double precision", "bigint"] : ["TEXT", "REAL", "INTEGER"]
         let type = field.map { " sortkey \($0.comparison == .number ? texts[1] : texts[0]) NOT NULL," } ?? ""
-        let rest = dialect.isSetWise ? "" : " WITHOUT ROWID"
+        let rest = dialect.isPostgreSQL ? "" : " WITHOUT ROWID"
         let added = "INSERT INTO \(table) (\(columns)) "
         let start = [
             "CREATE TABLE \(table) (value \(texts[0]) NOT NULL,\(type) position \(texts[2]) NOT NULL, PRIMARY KEY (\(columns)))\(rest)",
             added + values(of: "item"),
         ]
         func removed(_ rows: String) -> String { "DELETE FROM \(table) WHERE (\(columns)) IN (\(values(of: rows)))" }
-        if dialect.isSetWise {
+        if dialect.isPostgreSQL {
             func trigger(_ event: String, _ tables: String, _ body: String) -> [String] {
                 let function = "\(name)_\(event.lowercased())"
                 return [
@@ -164,7 +164,7 @@ package struct SectionIndex: Hashable {
     static func removals(_ name: String, _ dialect: SQLDialect) -> [String] {
         guard name.hasPrefix(tagPrefix) else { return ["DROP INDEX \"\(name)\""] }
         return ["insert", "delete", "update"].map { event in
-            dialect.isSetWise ? "DROP FUNCTION \"\(name)_\(event)\"() CASCADE" : "DROP TRIGGER \"\(name)_\(event)\""
+            dialect.isPostgreSQL ? "DROP FUNCTION \"\(name)_\(event)\"() CASCADE" : "DROP TRIGGER \"\(name)_\(event)\""
         } + ["DROP TABLE \"\(name)\""]
     }
 
@@ -181,14 +181,14 @@ package struct SectionIndex: Hashable {
 
     static func names<Session: SQLSession>(_ session: Session) throws -> Set<String> {
         let (column, table) =
-            Session.dialect.isSetWise
+            Session.dialect.isPostgreSQL
             ? (
                 "indexname::text",
                 "pg_indexes WHERE schemaname = (SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = 'item'::regclass)"
             ) : ("name", "sqlite_schema WHERE type = 'index'")
         let begins = [prefix, filterPrefix, authorPrefix].map { "substr(\(column), 1, \($0.count)) = '\($0)'" }.joined(separator: " OR ")
         let tables =
-            Session.dialect.isSetWise
+            Session.dialect.isPostgreSQL
             ? "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'item'::regclass)"
                 + " AND substr(relname::text, 1, \(tagPrefix.count)) = '\(tagPrefix)'"
             : "SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, \(tagPrefix.count)) = '\(tagPrefix)'"

@@ -21,11 +21,11 @@ package struct EventGroupKey: Hashable {
         self.verdict = verdict
         cell = ByteString(event.cell)
         span = LedgerTime.spans(of: Self.quarter, in: event.at)
-        campaignText = event.showing?.campaign.map { ByteString($0) }
-        feed = (event.showing?.feed).map { ByteString($0) }
-        section = event.showing?.section.map { ByteString($0) }
-        position = event.showing?.position ?? 0
-        layout = event.showing?.layout
+        campaignText = event.impressionContext?.campaign.map { ByteString($0) }
+        feed = (event.impressionContext?.feed).map { ByteString($0) }
+        section = event.impressionContext?.section.map { ByteString($0) }
+        position = event.impressionContext?.position ?? 0
+        layout = event.impressionContext?.layout
         form = (event.creative?.form).map { ByteString($0) }
         advertiser = event.creative?.advertiser.map { ByteString($0) }
     }

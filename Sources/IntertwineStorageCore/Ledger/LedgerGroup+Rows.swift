@@ -5,10 +5,10 @@ extension LedgerGroup {
         guard !events.isEmpty else { return nil }
         func texts(_ value: (LedgerEvent) -> String?) -> SQLValue { .texts(events.map { value($0.event) }) }
         return SQLCommand(
-            dialect.isSetWise ? Self.postgresInsertion : Self.sqliteInsertion,
+            dialect.isPostgreSQL ? Self.postgresInsertion : Self.sqliteInsertion,
             [
                 .integers(events.map(\.event.at)), texts(\.kind.rawValue), texts(\.cell), texts(\.viewer), texts(\.address),
-                texts(\.userAgent), .texts(events.map(\.verdict.rawValue)), texts(\.showing?.campaign), texts(\.page?.feed),
+                texts(\.userAgent), .texts(events.map(\.verdict.rawValue)), texts(\.impressionContext?.campaign), texts(\.page?.feed),
                 texts(\.page?.section), .integers(events.map { ($0.event.page?.position).map(Int64.init) }),
                 texts(\.page?.layout.rawValue), texts(\.creative?.form), texts(\.creative?.advertiser), texts(\.input?.json),
             ])
@@ -27,7 +27,7 @@ extension LedgerGroup {
 extension Rollups.Sums {
     /// `slot`: the slot of a replica, whose rows no other replica writes, so that replicas never wait for each other's counts.
     package func commands(_ dialect: SQLDialect, slot: Int64 = 0) -> [SQLCommand] {
-        let texts = dialect.isSetWise ? Self.postgres : Self.sqlite
+        let texts = dialect.isPostgreSQL ? Self.postgres : Self.sqlite
         let (cells, days, deliveries, choices) = (Array(cells), Array(days), Array(deliveries), Array(choices))
         let tables: [([SQLValue], [Int64])] = [
             (
@@ -54,7 +54,7 @@ extension Rollups.Sums {
             ),
         ]
         return zip(texts, tables).compactMap { text, table in
-            table.1.isEmpty ? nil : SQLCommand(text, table.0 + [.integers(table.1)] + (dialect.isSetWise ? [.integer(slot)] : []))
+            table.1.isEmpty ? nil : SQLCommand(text, table.0 + [.integers(table.1)] + (dialect.isPostgreSQL ? [.integer(slot)] : []))
         }
     }
 
@@ -66,9 +66,9 @@ extension Rollups.Sums {
             ("rollup_cell", "day, verdict, cell, kind", 4), ("rollup_day", "day, kind, verdict", 3),
             ("delivery", "campaign, kind, span", 3), ("rollup_choice", "day, field, value, kind", 4),
         ].map { table, key, count in
-            let slot = dialect.isSetWise ? ", slot" : ""
+            let slot = dialect.isPostgreSQL ? ", slot" : ""
             return """
-                INSERT INTO \(table) AS stored (\(key), count\(slot)) \(dialect.values(count + 1, and: dialect.isSetWise ? 1 : 0))
+                INSERT INTO \(table) AS stored (\(key), count\(slot)) \(dialect.values(count + 1, and: dialect.isPostgreSQL ? 1 : 0))
                 ON CONFLICT (\(key)\(slot)) DO UPDATE SET count = stored.count + excluded.count
                 """
         }

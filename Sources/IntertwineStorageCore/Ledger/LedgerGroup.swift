@@ -153,11 +153,12 @@ package struct LedgerGroup {
     }
 
     private mutating func remember(_ event: LedgerEvent) {
-        guard event.kind == .impression, let showing = event.showing, let campaign = showing.campaign, showing.frequencyCapTTL > 0,
+        guard event.kind == .impression, let impressionContext = event.impressionContext, let campaign = impressionContext.campaign,
+            impressionContext.frequencyCapTTL > 0,
             let viewer = event.viewer
         else { return }
         let until = LedgerTime.latestEnd(
-            at: event.at, window: Int64(showing.frequencyCapTTL).multipliedReportingOverflow(by: 1_000).partialValue)
+            at: event.at, window: Int64(impressionContext.frequencyCapTTL).multipliedReportingOverflow(by: 1_000).partialValue)
         let exposure = Exposure(viewer: ByteString(viewer), campaign: ByteString(campaign), at: event.at)
         let seen = exposures[exposure] ?? (0, until)
         exposures[exposure] = (seen.count + 1, max(seen.until, until))
@@ -236,7 +237,7 @@ private struct LedgerStatements: Sendable {
     private static let sqlite = LedgerStatements(.sqlite)
     private static let postgres = LedgerStatements(.postgres)
 
-    static func of(_ dialect: SQLDialect) -> LedgerStatements { dialect.isSetWise ? postgres : sqlite }
+    static func of(_ dialect: SQLDialect) -> LedgerStatements { dialect.isPostgreSQL ? postgres : sqlite }
 
     let findResponses: String
     let findSelections: String

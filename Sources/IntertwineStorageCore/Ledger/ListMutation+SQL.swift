@@ -33,7 +33,7 @@ private struct ListStatements: Sendable {
     private static let sqlite = ListStatements(.sqlite)
     private static let postgres = ListStatements(.postgres)
 
-    static func of(_ dialect: SQLDialect) -> ListStatements { dialect.isSetWise ? postgres : sqlite }
+    static func of(_ dialect: SQLDialect) -> ListStatements { dialect.isPostgreSQL ? postgres : sqlite }
 
     let add: String
     let remove: String

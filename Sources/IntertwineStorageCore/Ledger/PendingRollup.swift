@@ -12,7 +12,7 @@ package struct PendingRollup {
 
     static func mayDefer(_ event: LedgerEvent, as verdict: Verdict) -> Bool {
         guard verdict == .duplicate else { return false }
-        return event.kind == .impression || event.kind.isPlayback && event.showing != nil
+        return event.kind == .impression || event.kind.isPlayback && event.impressionContext != nil
     }
 
     package mutating func accepts(_ event: LedgerEvent, as verdict: Verdict) -> Bool {
@@ -20,7 +20,7 @@ package struct PendingRollup {
         switch event.kind {
         case .impression where verdict == .duplicate: return false
         case .impression, .click: break
-        case let kind where kind.isPlayback && event.showing != nil:
+        case let kind where kind.isPlayback && event.impressionContext != nil:
             guard verdict != .duplicate else { return false }
         // Events of these kinds run commands on the server, and store more than a row, even if they do not count.
         default: return true

@@ -124,7 +124,7 @@ package final class RateCounters {
         guard !asked.isEmpty else { return [] }
         return [
             SQLCommand(
-                dialect.isSetWise ? Self.postgresQuestion : "SELECT key, until, used FROM allowance WHERE key = ?1",
+                dialect.isPostgreSQL ? Self.postgresQuestion : "SELECT key, until, used FROM allowance WHERE key = ?1",
                 [.blobs(asked.sorted().map(\.bytes))])
         ]
     }
@@ -141,7 +141,7 @@ package final class RateCounters {
         let changed = stored.filter(\.value.isChanged).sorted { $0.key < $1.key }
         guard !changed.isEmpty else { return [] }
         let update =
-            dialect.isSetWise
+            dialect.isPostgreSQL
             ? "UPDATE allowance SET until = new.until, used = new.used FROM unnest(?1, ?2, ?3) AS new (key, until, used) WHERE allowance.key = new.key"
             : "UPDATE allowance SET until = ?2, used = ?3 WHERE key = ?1"
         let insert = "INSERT INTO allowance (key, until, used) \(dialect.values(3))"

@@ -18,7 +18,7 @@ extension SQLLedger {
     package func markers() async throws -> (removed: Int64, last: Int64) {
         // The sequence has no wait for sessions that append.
         let last =
-            Session.dialect.isSetWise
+            Session.dialect.isPostgreSQL
             ? "CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM event_number" : "max(id) FROM event"
         return try await reading(for: .background) { session in
             let removed = try ReportTables.marker(of: .removed, session)
@@ -75,7 +75,7 @@ extension SQLLedger {
             let last = try session.integer("SELECT at FROM event WHERE id = (SELECT max(id) FROM event)")
             var time = stored ?? RetentionClock(now: last ?? clock, clock: clock)
             time.advance(to: clock, after: elapsed)
-            let key = Session.dialect.isSetWise ? "one" : "only"
+            let key = Session.dialect.isPostgreSQL ? "one" : "only"
             try session.write(
                 """
                 INSERT INTO passed_time (\(key), reached, clock, doubted) VALUES (1, ?1, ?2, ?3)
@@ -134,12 +134,12 @@ extension SQLLedger {
 
 extension LedgerEvent {
     mutating func readPlacement(from row: some SQLRow, _ first: Int) {
-        showing = row.optionalText(first + 4).flatMap(CellLayout.init).map { layout in
+        impressionContext = row.optionalText(first + 4).flatMap(CellLayout.init).map { layout in
             ImpressionContext(
                 campaign: row.optionalText(first), feed: row.text(first + 1), section: row.optionalText(first + 2),
                 position: Int(clamping: row.integer(first + 3)), layout: layout)
         }
-        if showing == nil { showing = row.optionalText(first).map { ImpressionContext(withoutPage: $0) } }
+        if impressionContext == nil { impressionContext = row.optionalText(first).map { ImpressionContext(withoutPage: $0) } }
         creative = row.optionalText(first + 5).map { CreativeInfo(form: $0, advertiser: row.optionalText(first + 6)) }
     }
 }

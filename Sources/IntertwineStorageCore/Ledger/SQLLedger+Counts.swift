@@ -21,7 +21,7 @@ package enum ListCounts {
             WHERE \(dialect.isTrue("leads")) AND list NOT IN ('dismissed', 'selected') GROUP BY cell, list;
 
             """
-        if dialect.isSetWise {
+        if dialect.isPostgreSQL {
             return tables + """
                 CREATE FUNCTION intertwine_list_changed() RETURNS trigger LANGUAGE plpgsql AS $$
                 BEGIN
@@ -75,7 +75,7 @@ extension SQLLedger {
         guard let last = changes.max() else { return }
         let conflict = "ON CONFLICT (cell, list) DO UPDATE SET count = stored.count + excluded.count"
         try await writing(isDurable: false, nil) { session in
-            if Session.dialect.isSetWise {
+            if Session.dialect.isPostgreSQL {
                 try session.write(
                     """
                     WITH gone AS (DELETE FROM list_change WHERE id = ANY (?1) RETURNING cell, list, change)

@@ -7,10 +7,10 @@ extension SQLLedger {
         waiting: Int, now: Int64, _ calls: @escaping @Sendable ([RecordedEvent]) async throws -> [TrackerCall]
     ) async throws -> Int {
         let end = try await settledEnd()
-        var ousted = 0
+        var abandoned = 0
         while true {
             let marker = try await reading(for: .background) { try ReportTables.marker(of: .trackers, $0) }
-            guard marker < end else { return ousted }
+            guard marker < end else { return abandoned }
             let through = min(end, marker + batch.events)
             // Most ads have no trackers. The trackers of an event depend only on its counted properties, so one event of each group suffices.
             let groups = try await reading(for: .background) { try alike(after: marker, through: through, isTracked: true, $0) }
@@ -41,9 +41,9 @@ extension SQLLedger {
                 try ReportTables.setMarker(of: .trackers, to: last, session)
                 return (true, room)
             }
-            ousted += room
+            abandoned += room
             // The events wait if the queue is full.
-            guard isTaken else { return ousted }
+            guard isTaken else { return abandoned }
         }
     }
 
@@ -116,14 +116,14 @@ private enum TrackerCallTable {
         """, [.integer(10_000), .integer(.max)])
 
     static func makeRoom<Session: SQLSession>(for count: Int64, now: Int64, _ session: Session) throws -> Int {
-        let ousted = try session.write(
+        let abandoned = try session.write(
             """
             UPDATE tracker_call SET given_up = ?1 WHERE id IN (
                 SELECT id FROM tracker_call WHERE \(isWaiting) AND failure IS NOT NULL ORDER BY attempts DESC, due DESC LIMIT ?2
                 \(Session.dialect.skipLocked))
             """, .integer(now), .integer(count))
-        if ousted > 0 { try session.run([removal]) { _, _ in } }
-        return ousted
+        if abandoned > 0 { try session.run([removal]) { _, _ in } }
+        return abandoned
     }
 
     static func counted<Session: SQLSession>(_ calls: [TrackerCall], _ session: Session) throws -> [TrackerCall] {

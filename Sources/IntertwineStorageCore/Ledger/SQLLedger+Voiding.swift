@@ -85,5 +85,5 @@ private struct Row: Hashable {
     let campaign: String
     let kind: String
 
-    init(_ event: LedgerEvent) { (campaign, kind) = (event.showing?.campaign ?? "", event.kind.rawValue) }
+    init(_ event: LedgerEvent) { (campaign, kind) = (event.impressionContext?.campaign ?? "", event.kind.rawValue) }
 }

@@ -65,38 +65,38 @@ extension SQLSession {
 package struct SQLDialect: Sendable {
     let skipLocked: String
     package let greatest: String
-    let isSetWise: Bool
+    let isPostgreSQL: Bool
 
-    package static let sqlite = SQLDialect(skipLocked: "", greatest: "max", isSetWise: false)
-    package static let postgres = SQLDialect(skipLocked: " FOR UPDATE SKIP LOCKED", greatest: "greatest", isSetWise: true)
+    package static let sqlite = SQLDialect(skipLocked: "", greatest: "max", isPostgreSQL: false)
+    package static let postgres = SQLDialect(skipLocked: " FOR UPDATE SKIP LOCKED", greatest: "greatest", isPostgreSQL: true)
 
     /// SQLite's writers have locked the whole file.
-    func locking(_ table: String) -> String { isSetWise ? " FOR UPDATE OF \(table)" : "" }
+    func locking(_ table: String) -> String { isPostgreSQL ? " FOR UPDATE OF \(table)" : "" }
 
-    package var joined: String { isSetWise ? "string_agg" : "group_concat" }
+    package var joined: String { isPostgreSQL ? "string_agg" : "group_concat" }
 
-    func skipLocked(of table: String) -> String { isSetWise ? "FOR UPDATE OF \(table) SKIP LOCKED" : "" }
+    func skipLocked(of table: String) -> String { isPostgreSQL ? "FOR UPDATE OF \(table) SKIP LOCKED" : "" }
 
     /// Follows a table that SQLite must read through an index.
-    package func index(_ name: String) -> String { isSetWise ? "" : " INDEXED BY \(name)" }
+    package func index(_ name: String) -> String { isPostgreSQL ? "" : " INDEXED BY \(name)" }
 
-    package func isTrue(_ column: String) -> String { isSetWise ? column : "\(column) = 1" }
-    package func isFalse(_ column: String) -> String { isSetWise ? "NOT \(column)" : "\(column) = 0" }
+    package func isTrue(_ column: String) -> String { isPostgreSQL ? column : "\(column) = 1" }
+    package func isFalse(_ column: String) -> String { isPostgreSQL ? "NOT \(column)" : "\(column) = 0" }
 
     package func values(_ columns: Int, and more: Int = 0) -> String {
-        guard isSetWise else { return "VALUES (\(Self.list(1...columns + more)))" }
+        guard isPostgreSQL else { return "VALUES (\(Self.list(1...columns + more)))" }
         let equal = more > 0 ? ", \(Self.list(columns + 1...columns + more))" : ""
         return "SELECT new.*\(equal) FROM unnest(\(Self.list(1...columns))) AS new"
     }
 
     package func table(_ name: String, _ columns: [String]) -> String {
-        guard isSetWise else {
+        guard isPostgreSQL else {
             return "(SELECT \(columns.enumerated().map { "?\($0 + 1) AS \($1)" }.joined(separator: ", "))) AS \(name)"
         }
         return "unnest(\(Self.list(1...columns.count))) AS \(name) (\(columns.joined(separator: ", ")))"
     }
 
-    package func isAny(_ parameter: String) -> String { isSetWise ? "= ANY (\(parameter))" : "= \(parameter)" }
+    package func isAny(_ parameter: String) -> String { isPostgreSQL ? "= ANY (\(parameter))" : "= \(parameter)" }
 
     private static func list(_ numbers: ClosedRange<Int>) -> String { numbers.map { "?\($0)" }.joined(separator: ", ") }
 }

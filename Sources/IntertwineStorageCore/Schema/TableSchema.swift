@@ -65,21 +65,21 @@ package struct TableSchema: Sendable {
     package func creation(_ dialect: SQLDialect, isStaging: Bool = false) -> String {
         var lines = columns.map { definition($0, dialect) }
         var keyNames = key.map(\.name)
-        if isPerReplica, dialect.isSetWise {
+        if isPerReplica, dialect.isPostgreSQL {
             lines.insert("slot bigint NOT NULL", at: lines.count - 1)
             keyNames.append("slot")
         }
         if !hasRowID { lines.append("PRIMARY KEY (\(keyNames.joined(separator: ", ")))") }
-        var (indices, options) = ("", dialect.isSetWise || hasRowID ? "" : " WITHOUT ROWID")
+        var (indices, options) = ("", dialect.isPostgreSQL || hasRowID ? "" : " WITHOUT ROWID")
         for trait in traits {
             switch trait {
             case .constraint(let text): lines.append(text)
             case .index(let index, let columns): indices += "\nCREATE INDEX \(index) ON \(name) \(columns);"
-            case .fillFactor(let share): if dialect.isSetWise { options = " WITH (fillfactor = \(share))" }
+            case .fillFactor(let share): if dialect.isPostgreSQL { options = " WITH (fillfactor = \(share))" }
             case .numbered, .ascending, .perReplica, .filled: break
             }
         }
-        let table = !isStaging ? "TABLE \(name)" : dialect.isSetWise ? "TEMPORARY TABLE \(name)" : "TABLE staging.\(name)"
+        let table = !isStaging ? "TABLE \(name)" : dialect.isPostgreSQL ? "TEMPORARY TABLE \(name)" : "TABLE staging.\(name)"
         return "\nCREATE \(table) (\n    \(lines.joined(separator: ",\n    "))\n)\(options);\(indices)\n"
     }
 
@@ -88,19 +88,19 @@ package struct TableSchema: Sendable {
     private func definition(_ column: Column, _ dialect: SQLDialect) -> String {
         let type =
             switch column.kind {
-            case .integer: dialect.isSetWise ? "bigint" : "INTEGER"
-            case .counter: dialect.isSetWise ? "bigint DEFAULT 0" : "INTEGER DEFAULT 0"
-            case .text: dialect.isSetWise ? "text COLLATE \"C\"" : "TEXT"
-            case .document: dialect.isSetWise ? "text COLLATE \"C\"" : "TEXT(400)"
-            case .string: dialect.isSetWise ? "text" : "TEXT"
-            case .bytes: dialect.isSetWise ? "bytea" : "BLOB"
-            case .flag: dialect.isSetWise ? "boolean" : "INTEGER"
+            case .integer: dialect.isPostgreSQL ? "bigint" : "INTEGER"
+            case .counter: dialect.isPostgreSQL ? "bigint DEFAULT 0" : "INTEGER DEFAULT 0"
+            case .text: dialect.isPostgreSQL ? "text COLLATE \"C\"" : "TEXT"
+            case .document: dialect.isPostgreSQL ? "text COLLATE \"C\"" : "TEXT(400)"
+            case .string: dialect.isPostgreSQL ? "text" : "TEXT"
+            case .bytes: dialect.isPostgreSQL ? "bytea" : "BLOB"
+            case .flag: dialect.isPostgreSQL ? "boolean" : "INTEGER"
             }
         guard hasRowID, column.name == columns[0].name else { return "\(column.name) \(type)\(column.isOptional ? "" : " NOT NULL")" }
         var numbering: Bool?
         for case .numbered(let isAlways) in traits { numbering = isAlways }
         let isAscending = traits.contains { if case .ascending = $0 { true } else { false } }
-        guard dialect.isSetWise, let isAlways = numbering else {
+        guard dialect.isPostgreSQL, let isAlways = numbering else {
             return "\(column.name) \(type) PRIMARY KEY\(isAscending ? " AUTOINCREMENT" : "")"
         }
         return "\(column.name) \(type) GENERATED \(isAlways ? "ALWAYS" : "BY DEFAULT") AS IDENTITY PRIMARY KEY"

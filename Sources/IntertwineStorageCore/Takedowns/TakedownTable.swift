@@ -76,7 +76,7 @@ package struct TakedownTable<Session: SQLSession> {
 
 extension SQLDialect {
     /// PostgreSQL finds URLs in the text of the body, with their escapes, because its JSON has no NUL.
-    fileprivate var itemLinks: String { isSetWise ? Self.postgresLinks : Self.sqliteLinks }
+    fileprivate var itemLinks: String { isPostgreSQL ? Self.postgresLinks : Self.sqliteLinks }
 
     private static let sqliteLinks = """
         (SELECT json_group_array(DISTINCT value) FROM

@@ -34,9 +34,9 @@ struct AdServerTests {
     }
 
     static func seen(_ given: AdServer.ServedAd, by viewer: String? = "v", at now: Int64 = start + 1) -> LedgerEvent {
-        var showing = ImpressionContext(campaign: given.campaign, feed: "main", remembered: given.remembered)
-        showing.served = given.at
-        return LedgerEvent(at: now, kind: .impression, cell: "ad", viewer: viewer, showing: showing)
+        var impressionContext = ImpressionContext(campaign: given.campaign, feed: "main", frequencyCapTTL: given.frequencyCapTTL)
+        impressionContext.served = given.at
+        return LedgerEvent(at: now, kind: .impression, cell: "ad", viewer: viewer, impressionContext: impressionContext)
     }
 
     func delivery(_ ledger: (any CampaignLedger)? = nil) -> AdServer { AdServer(ledger: ledger) }

@@ -133,9 +133,10 @@ struct PacingSimulation {
                 if !hasStopped, page + 1 < group.pages { queue.add(.visit(group: number, viewer: viewer, page: page + 1), at: moment) }
             case .impression(let served, let viewer):
                 outcome.seen += 1
-                var showing = ImpressionContext(campaign: served.campaign, feed: "main", remembered: served.remembered)
-                showing.served = served.at
-                var event = LedgerEvent(at: now, kind: .impression, cell: "ad:1", viewer: viewer.map { "v\($0)" }, showing: showing)
+                var impressionContext = ImpressionContext(campaign: served.campaign, feed: "main", frequencyCapTTL: served.frequencyCapTTL)
+                impressionContext.served = served.at
+                var event = LedgerEvent(
+                    at: now, kind: .impression, cell: "ad:1", viewer: viewer.map { "v\($0)" }, impressionContext: impressionContext)
                 event.terms = campaign.terms(of: event)
                 let verdicts = ledger.commit([event])
                 switch verdicts[0] {

@@ -40,7 +40,7 @@ struct ClientCapabilitiesTests {
     }
 
     @Test("Clients without the same cells are equal, and full support equals no restriction")
-    func lacking() throws {
+    func unsupportedCells() throws {
         let all: Set<CellIdentifier> = [CellIdentifier("A"), CellIdentifier("B", version: 2)]
         #expect(UnsupportedCells(try ClientCapabilities("A, B;v=2, Z"), among: all) == nil)
         #expect(UnsupportedCells(try ClientCapabilities("*"), among: all) == nil)

@@ -19,8 +19,9 @@ struct FeedPageTests {
             throw ActionError.unknownCell("ad:0")
         }
         #expect(token.cell == "ad:0" && token.slot == 0 && token.page != 0)
-        #expect(token.showing == ImpressionContext(feed: "main", position: 1))
-        let click = fixture.tokens.click(cell: "ad:0", slot: 0, page: token.page, showing: token.showing, now: Fixture.now)
+        #expect(token.impressionContext == ImpressionContext(feed: "main", position: 1))
+        let click = fixture.tokens.click(
+            cell: "ad:0", slot: 0, page: token.page, impressionContext: token.impressionContext, now: Fixture.now)
         let cancellation = #""cancellation":{"type":"request","method":"DELETE","href":"/images/requests/{request}","templated":true}"#
         let expected =
             #"{"cells":[{"id":"user:tt","identifier":"CircularUserCollectionViewCell","size":{"width":300,"height":190,"textHeight":24},"actions":{"#

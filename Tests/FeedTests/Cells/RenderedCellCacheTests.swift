@@ -59,8 +59,8 @@ struct RenderedCellCacheTests {
             let context = CellContext(links: fixture.links, tokens: fixture.tokens, now: Fixture.now, layout: .collection, width: width)
             var model = try fixture.factories.makeViewModel(for: Fixture.user("u0", at: 1), in: context)
             model.size = CellSize(width: Double(width), height: 10)
-            let template = table.frame(around: model)
-            #expect(template != nil && table.frame(around: model) === template, "\(width)")
+            let template = table.template(around: model)
+            #expect(template != nil && table.template(around: model) === template, "\(width)")
         }
         #expect(table.count == CellTemplate.TemplateTable.capacity)
     }

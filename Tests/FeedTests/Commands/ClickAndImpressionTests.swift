@@ -248,7 +248,7 @@ struct ClickAndImpressionTests {
         var client = ClientFingerprint(addressHash: "a", userAgent: "x")
         client.counting.clickLimit = 30
         client.networkHashes = ["n56", "n48"]
-        client.showing = ImpressionContext(campaign: "spring", feed: "main")
+        client.impressionContext = ImpressionContext(campaign: "spring", feed: "main")
         client.token = "t"
         let creative = CreativeInfo(form: "image")
         let click = client.event(.click, cell: "ad:1", of: creative, at: now)

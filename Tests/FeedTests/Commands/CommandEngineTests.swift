@@ -171,12 +171,13 @@ struct CommandEngineTests {
             for commands in [["analytics", "clickthrough"], ["analytics", "pair", "clickthrough"]] {
                 let fixture = try fixture(Pair(components: [Analytics()]), advertisements: commands)
                 let token = fixture.tokens.click(
-                    cell: "ad:0", slot: 0, showing: ImpressionContext(feed: "main", position: 3, layout: .table), now: Fixture.now)
+                    cell: "ad:0", slot: 0, impressionContext: ImpressionContext(feed: "main", position: 3, layout: .table), now: Fixture.now
+                )
                 let click = try await fixture.performer().click(token: token, for: client, now: Fixture.now)
                 #expect(fixture.ledger.events.count == 1)
                 clicks.append((try #require(fixture.ledger.events.first), click))
             }
-            #expect(clicks[0] == clicks[1] && clicks[0].event.creative != nil && clicks[0].event.showing?.position == 3)
+            #expect(clicks[0] == clicks[1] && clicks[0].event.creative != nil && clicks[0].event.impressionContext?.position == 3)
         }
     }
 

@@ -44,7 +44,7 @@ struct TrackerTemplateTests {
         let calls = TrackerCalls(keys: SigningKeys(current: try SigningKey([UInt8](repeating: 7, count: 32))))
         var event = LedgerEvent(
             at: 1_700_000_000_123, kind: .click, cell: "ad:1", viewer: "anna",
-            showing: ImpressionContext(campaign: "spring sale", feed: "main"))
+            impressionContext: ImpressionContext(campaign: "spring sale", feed: "main"))
         event.creative = CreativeInfo(form: "image")
         var trackers = Trackers()
         trackers.click = [try TrackerTemplate("https://a.example/{event}?v={viewer}&t={time}&c={campaign}&a={ad}")]

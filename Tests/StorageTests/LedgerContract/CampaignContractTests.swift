@@ -13,7 +13,7 @@ struct CampaignContractTests {
         let start = clock.now / quarter * quarter
         for (number, campaign) in ["a", "a", "b"].enumerated() {
             var event = LedgerEvent(at: start + Int64(number) * quarter, kind: .impression, cell: "ad:1", viewer: "v")
-            event.showing = ImpressionContext(campaign: campaign, feed: "main", remembered: 86_400)
+            event.impressionContext = ImpressionContext(campaign: campaign, feed: "main", frequencyCapTTL: 86_400)
             _ = try await (number == 0 ? bench.another() : ledger).commit(LedgerEntry(events: [event]))
         }
         func ask(_ campaigns: [(String, LedgerEvent.Kind)]) throws -> [DeliveryCount] {

@@ -199,10 +199,12 @@ struct LedgerArchiveTests {
         for viewer in ["v", "w"] {
             let id = "s\(viewer)"
             let key = IdempotencyKey(scope: viewer, owner: "owner \(viewer)", key: "k", fingerprint: "f", expires: clock.now + 1_000)
-            let showing = ImpressionContext(campaign: "c", feed: "main", remembered: 60)
+            let impressionContext = ImpressionContext(campaign: "c", feed: "main", frequencyCapTTL: 60)
             _ = try await ledger.commit(
                 LedgerEntry(
-                    events: [LedgerEvent(at: clock.now, kind: .impression, cell: "ad:1", viewer: viewer, showing: showing)],
+                    events: [
+                        LedgerEvent(at: clock.now, kind: .impression, cell: "ad:1", viewer: viewer, impressionContext: impressionContext)
+                    ],
                     changes: [.add(list: .saved, viewer: viewer, cell: "user:a", performance: id, at: clock.now)],
                     selection: CommandRecord(id: id, cell: "user:a", viewer: viewer, steps: [], expires: clock.now + 1_000),
                     idempotency: (key, { _ in [1] })))

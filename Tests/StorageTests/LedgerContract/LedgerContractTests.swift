@@ -24,10 +24,12 @@ struct LedgerContractTests {
     func delivery(kind: LedgerKind) async throws {
         let bench = try LedgerBench(kind)
         let (ledger, clock) = (bench.ledger, bench.clock)
-        let showing = ImpressionContext(campaign: "spring", feed: "news", section: "top", position: 7, layout: .table, remembered: 3_600)
+        let impressionContext = ImpressionContext(
+            campaign: "spring", feed: "news", section: "top", position: 7, layout: .table, frequencyCapTTL: 3_600)
         func seen(_ viewer: String?, _ verdict: Verdict = .counted) -> LedgerEntry {
             LedgerEntry(events: [
-                LedgerEvent(at: clock.now, kind: .impression, cell: "ad:1", viewer: viewer, verdict: verdict, showing: showing)
+                LedgerEvent(
+                    at: clock.now, kind: .impression, cell: "ad:1", viewer: viewer, verdict: verdict, impressionContext: impressionContext)
             ])
         }
         let span = clock.now / 900_000
@@ -38,9 +40,9 @@ struct LedgerContractTests {
             try bench.query("SELECT campaign, kind, span, sum(count) FROM delivery GROUP BY campaign, kind, span ORDER BY span")
                 == "spring|impression|-1|4\nspring|impression|\(span)|3\nspring|impression|\(span + 1)|1")
         #expect(try bench.query("SELECT viewer, campaign, count FROM exposure ORDER BY at") == "v|spring|2\nw|spring|1")
-        var kept = showing
+        var kept = impressionContext
         kept.frequencyCapTTL = 0
-        #expect(try await ledger.events(after: 0, limit: 10).map(\.event.showing) == Array(repeating: kept, count: 5))
+        #expect(try await ledger.events(after: 0, limit: 10).map(\.event.impressionContext) == Array(repeating: kept, count: 5))
     }
 
     @Test("Duplicates do not count within the window and count after it", arguments: LedgerKind.allCases)

@@ -18,10 +18,10 @@ struct ReportContractTests {
         ] as [(Int64, String?, String?, Int, String, Verdict, CreativeInfo?)] {
             try await bench.commit(
                 at: start + hour * LedgerBench.hour, .impression, cell, verdict: verdict,
-                showing: ImpressionContext(campaign: campaign, feed: "main", section: section, position: position), creative)
+                impressionContext: ImpressionContext(campaign: campaign, feed: "main", section: section, position: position), creative)
         }
         // What is selected without a page's token.
-        try await bench.commit(at: start, .selection, "user:x", showing: nil, nil)
+        try await bench.commit(at: start, .selection, "user:x", impressionContext: nil, nil)
 
         #expect(try await bench.counts(.campaign) == [" 1", "a 2", "b 1"])
         #expect(try await bench.counts(.advertiser) == [" 1", "Acme 3"])
@@ -58,7 +58,7 @@ struct ReportContractTests {
             for minute in 0..<Int64(count) {
                 try await bench.commit(
                     at: 30 * LedgerBench.day + minute * 60_000, viewer: "viewer-\(minute)",
-                    showing: ImpressionContext(feed: feed, section: section, position: 0))
+                    impressionContext: ImpressionContext(feed: feed, section: section, position: 0))
             }
         }
         #expect(try await bench.counts(.feed, .section) == ["a bc 2", "ab c 3", "abc  1"])
@@ -74,7 +74,7 @@ struct ReportContractTests {
         let other = try bench.another()
         for number in 0..<3 as Range<Int64> {
             try await bench.commit(
-                at: 30 * LedgerBench.day + number * LedgerBench.hour, showing: ImpressionContext(campaign: "a", feed: "main"))
+                at: 30 * LedgerBench.day + number * LedgerBench.hour, impressionContext: ImpressionContext(campaign: "a", feed: "main"))
             async let first: Void = ledger.gatherTotals()
             async let second: Void = other.gatherTotals()
             _ = try await (first, second)
@@ -84,7 +84,7 @@ struct ReportContractTests {
         #expect(try await ledger.removeEvents(before: 30 * LedgerBench.day + LedgerBench.hour) == (kind == .sqlite ? 1 : 0))
         #expect(try await bench.counts(.campaign) == ["a 3"])
         #expect(try await bench.counts(.hour).count == 2)
-        try await bench.commit(at: 31 * LedgerBench.day, showing: ImpressionContext(campaign: "a", feed: "main"))
+        try await bench.commit(at: 31 * LedgerBench.day, impressionContext: ImpressionContext(campaign: "a", feed: "main"))
         #expect(try await ledger.removeEvents(before: .max) == (kind == .sqlite ? 3 : 4))
         #expect(try await bench.counts(.campaign, .day) == ["a 1970-01-31 3", "a 1970-02-01 1"])
         #expect(try await bench.counts(.hour).isEmpty)
@@ -95,7 +95,7 @@ struct ReportContractTests {
         let bench = try LedgerBench(kind, hasClock: false)
         let (one, two) = (bench.ledger, try bench.another())
         for (index, ledger) in [one, one, two, two, one, two, one, one, try bench.another(), one, two, one].enumerated() {
-            try await bench.commit(at: 30 * LedgerBench.day, showing: ImpressionContext(campaign: "a", feed: "main"), to: ledger)
+            try await bench.commit(at: 30 * LedgerBench.day, impressionContext: ImpressionContext(campaign: "a", feed: "main"), to: ledger)
             switch index % 4 {
             case 0: #expect(try await bench.counts(.campaign) == ["a \(index + 1)"])
             case 1: try await two.gatherTotals()
@@ -112,10 +112,10 @@ extension LedgerBench {
 
     fileprivate func commit(
         at: Int64, _ kind: LedgerEvent.Kind = .impression, _ cell: String = "ad:1", viewer: String? = nil, verdict: Verdict = .counted,
-        showing: ImpressionContext? = nil, _ creative: CreativeInfo? = CreativeInfo(form: "image", advertiser: "Acme"),
+        impressionContext: ImpressionContext? = nil, _ creative: CreativeInfo? = CreativeInfo(form: "image", advertiser: "Acme"),
         to ledger: (any PersistentLedger)? = nil
     ) async throws {
-        var event = LedgerEvent(at: at, kind: kind, cell: cell, viewer: viewer, verdict: verdict, showing: showing)
+        var event = LedgerEvent(at: at, kind: kind, cell: cell, viewer: viewer, verdict: verdict, impressionContext: impressionContext)
         event.creative = creative
         _ = try await (ledger ?? self.ledger).commit(LedgerEntry(events: [event]))
     }

@@ -51,7 +51,7 @@ struct VerdictModelTests {
         var event = LedgerEvent(
             at: now, kind: kind, cell: "ad:1", viewer: viewer,
             deduplication: .init(key: "\(kind.rawValue) \(campaign) \(token)", window: day),
-            showing: ImpressionContext(campaign: campaign, feed: "main", remembered: terms.caps.map(\.window).max() ?? 0))
+            impressionContext: ImpressionContext(campaign: campaign, feed: "main", frequencyCapTTL: terms.caps.map(\.window).max() ?? 0))
         event.requiredPriorEvents = before.map { .init(key: "\($0.rawValue) \(campaign) \(token)", window: day) }
         if let viewer { event.rates = [.init(key: "\(kind.rawValue) v \(viewer)", limit: 100_000, window: 60_000)] }
         event.terms = terms
@@ -118,7 +118,7 @@ struct VerdictModelTests {
         // Older exposures may have been removed.
         let since = bench.clock.now - 3_000_000
         let exposed = accepted.filter {
-            $0.event.kind == .impression && ($0.event.showing?.frequencyCapTTL ?? 0) > 0 && $0.event.at > since
+            $0.event.kind == .impression && ($0.event.impressionContext?.frequencyCapTTL ?? 0) > 0 && $0.event.at > since
         }
         #expect(try bench.query("SELECT coalesce(sum(count), 0) FROM exposure WHERE at > \(since)") == "\(exposed.count)")
         let days = accepted.map { Int(LedgerTime.day(of: $0.event.at)) }

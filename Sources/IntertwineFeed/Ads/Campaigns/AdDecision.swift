@@ -98,12 +98,12 @@ struct AdDecision {
         return canBeShown ? .creativesShown : .notShown
     }
 
-    static func obstacle(of rules: CampaignIndex.Rules, _ campaignIndex: CampaignIndex, _ holding: ContiguousArray<UInt64>)
+    static func obstacle(of rules: CampaignIndex.Rules, _ campaignIndex: CampaignIndex, _ matchedTargeting: ContiguousArray<UInt64>)
         -> IneligibilityReason?
     {
         func holds(_ index: Int32) -> Bool {
             let number = Int(campaignIndex.rules[Int(index)])
-            return holding[number / 64] & (1 << UInt64(number % 64)) != 0
+            return matchedTargeting[number / 64] & (1 << UInt64(number % 64)) != 0
         }
         func isAnyHeld(_ from: Int32, _ to: Int32) -> Bool {
             var index = from

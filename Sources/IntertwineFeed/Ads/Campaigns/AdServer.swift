@@ -35,8 +35,8 @@ package final class AdServer: Sendable {
     /// The call may block, because it reads the ledger.
     package func choose(_ page: Page, of campaignIndex: CampaignIndex) throws -> [ServedAd?] {
         adopt(campaignIndex, now: page.now)
-        let holding = campaignIndex.matchedTargeting(page.facts)
-        let key = Self.key(of: page, holding)
+        let matchedTargeting = campaignIndex.matchedTargeting(page.facts)
+        let key = Self.key(of: page, matchedTargeting)
         let exposures = try self.exposures(campaignIndex, page)
         return state.withLock { state in
             guard var pacer = state.pacer, pacer.campaignIndex === campaignIndex else { return page.slots.map { _ in nil } }
@@ -54,13 +54,15 @@ package final class AdServer: Sendable {
             }
             let caps = exposures.room(of: campaignIndex, for: page.facts.viewer, besides: state.offers, now: page.now)
             var decision = AdDecision(
-                campaignIndex, matchedTargeting: holding, caps: caps, seed: Self.chance(of: page), apart: page.distances, only: page.only,
+                campaignIndex, matchedTargeting: matchedTargeting, caps: caps, seed: Self.chance(of: page), apart: page.distances,
+                only: page.only,
                 without: page.banned)
             decision.assume(page.facts.assumedServed)
             var served = [ServedAd?](repeating: nil, count: page.slots.count)
             for number in page.order {
                 let slot = page.slots[number]
-                let sort = WeightedSelector.SelectionKey(slot: slot, matchedTargeting: holding, hasViewer: page.facts.viewer != nil)
+                let sort = WeightedSelector.SelectionKey(
+                    slot: slot, matchedTargeting: matchedTargeting, hasViewer: page.facts.viewer != nil)
                 let candidateList = campaignIndex.candidates(at: slot)
                 let choice = state.draws.with(sort, candidateList, of: campaignIndex) {
                     decision.choose(candidateList, &$0, at: page.coordinate(of: number), pacer.current)
@@ -68,14 +70,15 @@ package final class AdServer: Sendable {
                 guard let choice else { continue }
                 let campaign = campaignIndex.campaigns[choice.campaign]
                 served[number] = ServedAd(
-                    campaign: campaign.id, creative: campaignIndex.creatives[Int(choice.creative)], remembered: campaign.longestCapWindow,
+                    campaign: campaign.id, creative: campaignIndex.creatives[Int(choice.creative)],
+                    frequencyCapTTL: campaign.longestCapWindow,
                     at: page.now)
             }
             // A decision without any ad is not stored, so a slot that becomes available can be used by the next request.
             guard page.facts.allocates, served.contains(where: { $0 != nil }) else { return served }
             for one in served.compactMap(\.self) {
                 if let index = campaignIndex.index(of: one.campaign) { pacer.offer(index) }
-                if one.remembered > 0, let viewer = page.facts.viewer { state.offers.add(one.campaign, to: viewer, now: page.now) }
+                if one.frequencyCapTTL > 0, let viewer = page.facts.viewer { state.offers.add(one.campaign, to: viewer, now: page.now) }
             }
             state.decisions[key] = Decision(served: served, banned: page.banned, at: page.now)
             return served
@@ -92,7 +95,7 @@ package final class AdServer: Sendable {
         state.withLock { state in
             for served in served {
                 if let index = state.pacer?.campaignIndex.index(of: served.campaign) { state.pacer?.withdraw(index) }
-                if served.remembered > 0, let viewer = page.facts.viewer { state.offers.remove(served.campaign, of: viewer) }
+                if served.frequencyCapTTL > 0, let viewer = page.facts.viewer { state.offers.remove(served.campaign, of: viewer) }
             }
         }
     }
@@ -112,8 +115,8 @@ package final class AdServer: Sendable {
         page.distances.chance == 0 ? seed(of: page) : AdDecision.mix(UInt64(page.distances.chance))
     }
 
-    private static func key(of page: Page, _ holding: ContiguousArray<UInt64>) -> UInt64 {
-        holding.reduce(seed(of: page)) { AdDecision.mix($0 ^ $1) }
+    private static func key(of page: Page, _ matchedTargeting: ContiguousArray<UInt64>) -> UInt64 {
+        matchedTargeting.reduce(seed(of: page)) { AdDecision.mix($0 ^ $1) }
     }
 
     private static func isValid(_ served: ServedAd, at slot: AdSlotContext, _ pacer: CampaignPacer, _ now: Int64) -> Bool {
@@ -127,10 +130,10 @@ package final class AdServer: Sendable {
 
     /// The completion of each commit must call this method.
     package func eventsDidCommit(_ events: [LedgerEvent], _ verdicts: [Verdict]) {
-        guard events.contains(where: { $0.showing?.campaign != nil }) else { return }
+        guard events.contains(where: { $0.impressionContext?.campaign != nil }) else { return }
         state.withLock { state in
             for (event, verdict) in zip(events, verdicts) where verdict.isAccepted {
-                guard let campaign = event.showing?.campaign else { continue }
+                guard let campaign = event.impressionContext?.campaign else { continue }
                 if let index = state.pacer?.campaignIndex.index(of: campaign) { state.pacer?.didCommit(index, event, verdict) }
                 if event.kind == .impression, let viewer = event.viewer { state.offers.remove(campaign, of: viewer) }
             }
@@ -208,14 +211,14 @@ package final class AdServer: Sendable {
 
     package func explain(_ page: Page, of campaignIndex: CampaignIndex, served: [ServedAd?]) throws -> [[IneligibilityReason?]] {
         adopt(campaignIndex, now: page.now)
-        let holding = campaignIndex.matchedTargeting(page.facts)
+        let matchedTargeting = campaignIndex.matchedTargeting(page.facts)
         let exposures = try self.exposures(campaignIndex, page)
         return state.withLock { state in
             state.pacer?.advance(to: page.now)
             guard let pacer = state.pacer, pacer.campaignIndex === campaignIndex else { return [] }
             let caps = exposures.room(of: campaignIndex, for: page.facts.viewer, besides: state.offers, now: page.now)
             var decision = AdDecision(
-                campaignIndex, matchedTargeting: holding, caps: caps, seed: 0, apart: page.distances, without: page.banned)
+                campaignIndex, matchedTargeting: matchedTargeting, caps: caps, seed: 0, apart: page.distances, without: page.banned)
             decision.assume(page.facts.assumedServed)
             var explained = [[IneligibilityReason?]](repeating: [], count: page.slots.count)
             for number in page.order {
@@ -279,7 +282,7 @@ extension AdServer {
     package struct ServedAd: Sendable, Hashable {
         package var campaign: String
         package var creative: CreativeID
-        package var remembered: Int
+        package var frequencyCapTTL: Int
         /// The moment of the decision in milliseconds since 1970-01-01 UTC.
         package var at: Int64
     }

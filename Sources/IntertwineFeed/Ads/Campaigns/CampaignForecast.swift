@@ -108,7 +108,7 @@ package struct CampaignForecast: Sendable {
             let verdicts = ledger.commit(sighting.events)
             deliveries[Int(next() % UInt64(deliveries.count))].eventsDidCommit(sighting.events, verdicts)
             for (event, verdict) in zip(sighting.events, verdicts) where verdict == .counted {
-                guard let id = event.showing?.campaign else { continue }
+                guard let id = event.impressionContext?.campaign else { continue }
                 if event.kind == .impression { forecasts[id]?.impressions += 1 }
                 if event.kind == .click { forecasts[id]?.clicks += 1 }
                 let day = min(Int((event.at - start) / 86_400_000), max(1, days) - 1)
@@ -157,9 +157,10 @@ package struct CampaignForecast: Sendable {
     private func obstacle(of campaign: Campaign, in campaignIndex: CampaignIndex) -> IneligibilityReason? {
         guard let index = campaignIndex.index(of: campaign.id) else { return nil }
         if let obstacle = campaignIndex.obstacle(of: index, at: slot) { return obstacle }
-        let holding = campaignIndex.matchedTargeting(TargetingContext(viewer: "", attributes: attributes, languages: languages, moment: 0))
+        let matchedTargeting = campaignIndex.matchedTargeting(
+            TargetingContext(viewer: "", attributes: attributes, languages: languages, moment: 0))
         return campaignIndex.candidates(at: slot).entries.first { $0.index == index }.flatMap {
-            AdDecision.obstacle(of: $0.rules, campaignIndex, holding)
+            AdDecision.obstacle(of: $0.rules, campaignIndex, matchedTargeting)
         }
     }
 
@@ -196,9 +197,9 @@ package struct CampaignForecast: Sendable {
     private func event(
         _ kind: LedgerEvent.Kind, of served: AdServer.ServedAd, _ campaign: Campaign, _ viewer: Int, at now: Int64
     ) -> LedgerEvent {
-        var showing = ImpressionContext(campaign: served.campaign, feed: slot.feed, remembered: served.remembered)
-        showing.served = served.at
-        var event = LedgerEvent(at: now, kind: kind, cell: served.creative.id, viewer: "v\(viewer)", showing: showing)
+        var impressionContext = ImpressionContext(campaign: served.campaign, feed: slot.feed, frequencyCapTTL: served.frequencyCapTTL)
+        impressionContext.served = served.at
+        var event = LedgerEvent(at: now, kind: kind, cell: served.creative.id, viewer: "v\(viewer)", impressionContext: impressionContext)
         event.terms = campaign.terms(of: event)
         return event
     }

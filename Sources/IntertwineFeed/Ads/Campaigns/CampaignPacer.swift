@@ -134,7 +134,7 @@ struct CampaignPacer {
     mutating func didCommit(_ index: Int, _ event: LedgerEvent, _ verdict: Verdict) {
         guard let goal = rows[index].goal, event.kind == goal.kind else { return }
         let expected = rows[index].estimate.expected
-        if let served = event.showing?.served {
+        if let served = event.impressionContext?.served {
             let lag = Double(max(0, event.at - served)) / 1_000
             if verdict == .late { rows[index].estimate.observed(lag: lag) } else { rows[index].estimate.seen(after: lag) }
         }

@@ -1,6 +1,6 @@
 extension Campaigns {
-    package func verdict(on item: FeedItem, _ showing: ImpressionContext?) -> Verdict? {
-        guard let id = showing?.campaign else {
+    package func verdict(on item: FeedItem, _ impressionContext: ImpressionContext?) -> Verdict? {
+        guard let id = impressionContext?.campaign else {
             // The page is of the time when it was a house ad.
             return factories.isCampaignAd(item) ? latest.hasCreative(CreativeID(item)) ? .late : .gone : nil
         }

@@ -34,9 +34,9 @@ final class SimulatedLedger: CampaignLedger {
         state.withLock { state in
             events.map { event in
                 let verdict = state.book.judge(event)
-                guard let showing = event.showing, let campaign = showing.campaign else { return verdict }
+                guard let impressionContext = event.impressionContext, let campaign = impressionContext.campaign else { return verdict }
                 if verdict != .late { state.add(1, verdict == .counted ? event.kind : event.kind.surplus, of: campaign, at: event.at) }
-                if event.kind == .impression, showing.frequencyCapTTL > 0, let viewer = event.viewer {
+                if event.kind == .impression, impressionContext.frequencyCapTTL > 0, let viewer = event.viewer {
                     state.exposures[viewer, default: []].append(FrequencyCount(campaign: campaign, at: event.at, count: 1))
                 }
                 return verdict

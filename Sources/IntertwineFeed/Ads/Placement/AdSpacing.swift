@@ -86,9 +86,9 @@ package struct ShownAds: Hashable {
         writer.write(counts.packed)
         writer.write(chance)
         writer.write(UInt8(clamping: showings.count))
-        for showing in showings {
-            writer.write(showing.key.number)
-            writer.write(UInt16(clamping: showing.distance) << 1 | (showing.isBefore ? 1 : 0))
+        for impressionContext in showings {
+            writer.write(impressionContext.key.number)
+            writer.write(UInt16(clamping: impressionContext.distance) << 1 | (impressionContext.isBefore ? 1 : 0))
         }
     }
 
@@ -123,9 +123,11 @@ package struct AdDistances {
         (countsBeforeEdge, countsOnPage) = (shown?.counts ?? PriorityCounts(), PriorityCounts())
         chance = shown?.chance ?? 0
         let edge = isBackward ? count : 0
-        for showing in shown?.showings ?? [] {
-            let found = (showing.key, showing.isBefore ? edge - showing.distance : edge + showing.distance)
-            if showing.isBefore == isBackward { far.append(found) } else { near.append(found) }
+        for impressionContext in shown?.showings ?? [] {
+            let found = (
+                impressionContext.key, impressionContext.isBefore ? edge - impressionContext.distance : edge + impressionContext.distance
+            )
+            if impressionContext.isBefore == isBackward { far.append(found) } else { near.append(found) }
         }
     }
 
@@ -142,7 +144,7 @@ package struct AdDistances {
 
     package func permits(_ key: AdKey, at coordinate: Int) -> Bool {
         let reach = spacing.reach(of: key)
-        func isNear(_ showing: Showing) -> Bool { showing.key == key && abs(showing.at - coordinate) < reach }
+        func isNear(_ impressionContext: Showing) -> Bool { impressionContext.key == key && abs(impressionContext.at - coordinate) < reach }
         return !onPage.contains(where: isNear) && !near.contains(where: isNear)
             && !far.contains { $0.at != coordinate && isNear($0) }
     }
@@ -160,17 +162,19 @@ package struct AdDistances {
     package func beside(_ direction: PageDirection) -> ShownAds? {
         let edge = direction == .forward ? count : 0
         var showings: [ShownAds.Showing] = []
-        func add(_ showing: Showing, isBefore: Bool) {
-            let distance = abs(showing.at - edge)
+        func add(_ impressionContext: Showing, isBefore: Bool) {
+            let distance = abs(impressionContext.at - edge)
             // A slot directly at the edge is filled again if the session returns to it.
             let isBehindEdge = isBefore == (direction == .backward)
-            guard distance < spacing.reach(of: showing.key), distance > 0 || !isBehindEdge else { return }
-            showings.append(ShownAds.Showing(key: showing.key, isBefore: isBefore, distance: distance))
+            guard distance < spacing.reach(of: impressionContext.key), distance > 0 || !isBehindEdge else { return }
+            showings.append(ShownAds.Showing(key: impressionContext.key, isBefore: isBefore, distance: distance))
         }
-        for showing in near { add(showing, isBefore: !isBackward) }
-        for showing in onPage { add(showing, isBefore: direction == .forward) }
+        for impressionContext in near { add(impressionContext, isBefore: !isBackward) }
+        for impressionContext in onPage { add(impressionContext, isBefore: direction == .forward) }
         // Advertisements on the page itself were added in the loop above.
-        for showing in far where isBackward ? showing.at < 0 : showing.at > count { add(showing, isBefore: isBackward) }
+        for impressionContext in far where isBackward ? impressionContext.at < 0 : impressionContext.at > count {
+            add(impressionContext, isBefore: isBackward)
+        }
         guard chance != 0 || !showings.isEmpty else { return nil }
         showings.sort { ($0.distance, $0.key.number, $0.isBefore ? 0 : 1) < ($1.distance, $1.key.number, $1.isBefore ? 0 : 1) }
         var counts = countsBeforeEdge

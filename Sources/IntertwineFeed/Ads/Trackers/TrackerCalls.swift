@@ -35,11 +35,12 @@ package struct TrackerCalls: Sendable {
         guard !templates.isEmpty else { return [] }
         let values = [
             "event": String(recorded.sequence), "viewer": event.viewer.map(hash) ?? "", "time": Timestamp.exactText(milliseconds: event.at),
-            "campaign": event.showing?.campaign ?? "", "ad": event.cell,
+            "campaign": event.impressionContext?.campaign ?? "", "ad": event.cell,
         ]
         return templates.map {
             TrackerCall(
-                event: recorded.sequence, campaign: event.showing?.campaign ?? "", kind: event.kind, url: $0.filled(values), at: event.at,
+                event: recorded.sequence, campaign: event.impressionContext?.campaign ?? "", kind: event.kind, url: $0.filled(values),
+                at: event.at,
                 due: event.at)
         }
     }

@@ -38,10 +38,10 @@ package struct CampaignTrackers: TrackerSource {
     }
 
     package func trackers(of events: [LedgerEvent]) async throws -> [Trackers] {
-        guard events.contains(where: { $0.showing?.campaign != nil }) else { return events.map { _ in Trackers() } }
+        guard events.contains(where: { $0.impressionContext?.campaign != nil }) else { return events.map { _ in Trackers() } }
         let campaignIndex = try await campaigns().campaignIndex(of: store)
         return events.map { event in
-            let index = event.showing?.campaign.flatMap { campaignIndex?.index(of: $0) }
+            let index = event.impressionContext?.campaign.flatMap { campaignIndex?.index(of: $0) }
             return index.flatMap { campaignIndex?.campaigns[$0].trackers } ?? Trackers()
         }
     }

@@ -173,9 +173,10 @@ extension CellCommands {
             }
             let target: RequestCommand.Target =
                 slot == .impression ? .report(slot, viewability) : reported.contains(slot) ? .report(slot, nil) : .slot(slot)
-            let face = RequestCommand(name: "perform-\(slot.rawValue)", target: target, input: input)
+            let clientCommand = RequestCommand(name: "perform-\(slot.rawValue)", target: target, input: input)
             labels[slot] = configured.label
-            self[slot] = MacroCommand(name: slot.rawValue, found, policy: configured.policy, input: configured.input, face: face)
+            self[slot] = MacroCommand(
+                name: slot.rawValue, found, policy: configured.policy, input: configured.input, clientCommand: clientCommand)
         }
         self.reported = reported
         self.viewability = viewability

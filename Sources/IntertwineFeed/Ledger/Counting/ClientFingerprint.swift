@@ -13,7 +13,7 @@ package struct ClientFingerprint: Sendable, Hashable {
     package var counting: CountingRules
     package var token: String?
     package var language: FeedLanguage?
-    package var showing: ImpressionContext?
+    package var impressionContext: ImpressionContext?
 
     package init(
         viewer: String? = nil, address: String? = nil, addressHash: String? = nil, otherAddressHashes: [String] = [],
@@ -36,7 +36,7 @@ package struct ClientFingerprint: Sendable, Hashable {
     package func event(_ kind: LedgerEvent.Kind, cell: String, of creative: CreativeInfo? = nil, at now: Int64) -> LedgerEvent {
         var event = LedgerEvent(
             at: now, kind: kind, cell: cell, viewer: tracedViewer, address: isTracked ? address : nil, userAgent: userAgent,
-            verdict: verdict, showing: showing)
+            verdict: verdict, impressionContext: impressionContext)
         event.creative = creative
         guard verdict == .counted else { return event }
         counting.apply(to: &event, identities: identities, token: token)

@@ -84,7 +84,7 @@ package struct CountingRules: Sendable, Hashable {
         } else if isReported, let token {
             event.requiredPriorEvents = event.kind.before.map { prior($0, token, event, identities) }
         }
-        let isPaid = event.kind == .click && event.showing?.campaign != nil
+        let isPaid = event.kind == .click && event.impressionContext?.campaign != nil
         event.deduplication =
             (isReported || isPaid || event.kind == .selection) && token != nil
             ? once(event.kind, token ?? what, event, identities)
@@ -99,7 +99,7 @@ package struct CountingRules: Sendable, Hashable {
         var rates = identities.networks.enumerated().map { index, network in
             LedgerEvent.RateLimit(key: Self.key("click", "p", network), limit: clickLimit << (index + 1), window: rateWindow)
         }
-        if let campaign = event.showing?.campaign {
+        if let campaign = event.impressionContext?.campaign {
             rates.append(LedgerEvent.RateLimit(key: Self.key("click", "c", campaign), limit: campaignClickLimit, window: rateWindow))
         }
         return rates
@@ -109,7 +109,7 @@ package struct CountingRules: Sendable, Hashable {
         _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
     ) -> LedgerEvent.Deduplication {
         // The page was created for one viewer, so the token counts once for all.
-        if event.showing?.campaign != nil { return byAnybody(kind, token) }
+        if event.impressionContext?.campaign != nil { return byAnybody(kind, token) }
         var own = bySame(kind, token, event, identities)
         if kind == .impression, countsSeenClicksAlone, event.creative != nil, identities.viewer != nil, let address = identities.address {
             own.recordedKeys.append(Self.key(Self.key(kind.rawValue, token), "n", address))
@@ -121,7 +121,7 @@ package struct CountingRules: Sendable, Hashable {
     private func prior(
         _ kind: LedgerEvent.Kind, _ token: String, _ event: LedgerEvent, _ identities: Identities
     ) -> LedgerEvent.Deduplication {
-        if event.showing?.campaign != nil { return byAnybody(kind, token) }
+        if event.impressionContext?.campaign != nil { return byAnybody(kind, token) }
         var own = bySame(kind, token, event, identities)
         guard event.kind == .click, identities.viewer == nil, let address = identities.address else { return own }
         // The viewer of an app that opens the link in a browser.

@@ -38,12 +38,14 @@ package final class CellTokens: Sendable {
         (Int64(bucket(of: now)) + 1) * hour
     }
 
-    package func click(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
-        clicks.sign(ImpressionToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
+    package func click(cell: String, slot: Int, page: UInt32 = 0, impressionContext: ImpressionContext? = nil, now: Int64) -> String {
+        clicks.sign(
+            ImpressionToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, impressionContext: impressionContext).bytes)
     }
 
-    package func impression(cell: String, slot: Int, page: UInt32 = 0, showing: ImpressionContext? = nil, now: Int64) -> String {
-        impressions.sign(ImpressionToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, showing: showing).bytes)
+    package func impression(cell: String, slot: Int, page: UInt32 = 0, impressionContext: ImpressionContext? = nil, now: Int64) -> String {
+        impressions.sign(
+            ImpressionToken(cell: cell, slot: slot, hour: Self.bucket(of: now), page: page, impressionContext: impressionContext).bytes)
     }
 
     package func signed(_ token: ImpressionToken, asImpression: Bool, asClick: Bool) -> (impression: String, click: String) {
@@ -96,14 +98,14 @@ package struct ImpressionToken: Sendable, Hashable {
     package var slot: Int
     package var hour: UInt32
     package var page: UInt32
-    package var showing: ImpressionContext?
+    package var impressionContext: ImpressionContext?
 
-    package init(cell: String, slot: Int, hour: UInt32, page: UInt32 = 0, showing: ImpressionContext? = nil) {
+    package init(cell: String, slot: Int, hour: UInt32, page: UInt32 = 0, impressionContext: ImpressionContext? = nil) {
         self.cell = cell
         self.slot = slot
         self.hour = hour
         self.page = page
-        self.showing = showing
+        self.impressionContext = impressionContext
     }
 
     /// For a slot served to a campaign, it is also independent of the replica, the number of items of the page and the layout. Why: the
@@ -113,23 +115,23 @@ package struct ImpressionToken: Sendable, Hashable {
         var token = self
         if let cell {
             token.cell = cell
-            token.showing?.position = 0
+            token.impressionContext?.position = 0
         }
-        if var showing, showing.campaign != nil {
-            (showing.served, showing.position, showing.layout) = (nil, 0, .collection)
-            token.showing = showing
+        if var impressionContext, impressionContext.campaign != nil {
+            (impressionContext.served, impressionContext.position, impressionContext.layout) = (nil, 0, .collection)
+            token.impressionContext = impressionContext
         }
         return Base64URL.encode(token.bytes)
     }
 
     var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 32 + cell.utf8.count)
-        let format = showing != nil ? Self.formats.shown : page == 0 ? Self.formats.short : Self.formats.long
+        let format = impressionContext != nil ? Self.formats.shown : page == 0 ? Self.formats.short : Self.formats.long
         writer.write(format)
         writer.write(hour)
         writer.write(UInt16(clamping: slot))
         if format != Self.formats.short { writer.write(page) }
-        showing?.write(to: &writer)
+        impressionContext?.write(to: &writer)
         writer.write(cell.utf8)
         return writer.bytes
     }
@@ -139,12 +141,12 @@ package struct ImpressionToken: Sendable, Hashable {
         guard let format = reader.readByte(), (Self.formats.short...Self.formats.shown).contains(format), let hour = reader.readUInt32(),
             let slot = reader.readUInt16(), let page = format == Self.formats.short ? 0 : reader.readUInt32()
         else { return nil }
-        var showing: ImpressionContext?
+        var impressionContext: ImpressionContext?
         if format == Self.formats.shown {
             guard let read = ImpressionContext(&reader) else { return nil }
-            showing = read
+            impressionContext = read
         }
         guard let cell = String(validating: reader.remaining, as: UTF8.self), !cell.isEmpty else { return nil }
-        self.init(cell: cell, slot: Int(slot), hour: hour, page: page, showing: showing)
+        self.init(cell: cell, slot: Int(slot), hour: hour, page: page, impressionContext: impressionContext)
     }
 }

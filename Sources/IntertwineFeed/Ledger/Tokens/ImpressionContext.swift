@@ -14,14 +14,14 @@ package struct ImpressionContext: Sendable, Hashable {
 
     package init(
         campaign: String? = nil, feed: String, section: String? = nil, position: Int = 0, layout: CellLayout = .collection,
-        remembered: Int = 0
+        frequencyCapTTL: Int = 0
     ) {
         self.campaign = campaign
         self.feed = feed
         self.section = section
         self.position = position
         self.layout = layout
-        self.frequencyCapTTL = remembered
+        self.frequencyCapTTL = frequencyCapTTL
     }
 
     package init(withoutPage campaign: String) {
@@ -33,7 +33,7 @@ package struct ImpressionContext: Sendable, Hashable {
 }
 
 extension LedgerEvent {
-    package var page: ImpressionContext? { showing.flatMap { $0.hasPage ? $0 : nil } }
+    package var page: ImpressionContext? { impressionContext.flatMap { $0.hasPage ? $0 : nil } }
 }
 
 extension ImpressionContext {
@@ -64,8 +64,8 @@ extension ImpressionContext {
         func text() -> String? { reader.readCounted().flatMap { String(validating: $0, as: UTF8.self) } }
         self.init(feed: Self.usualFeed, position: Int(position), layout: flags & Self.tableFlag == 0 ? .collection : .table)
         if flags & Self.campaignFlag != 0 {
-            guard let remembered = reader.readUInt32(), let campaign = text() else { return nil }
-            (self.campaign, self.frequencyCapTTL) = (campaign, Int(remembered))
+            guard let frequencyCapTTL = reader.readUInt32(), let campaign = text() else { return nil }
+            (self.campaign, self.frequencyCapTTL) = (campaign, Int(frequencyCapTTL))
         }
         if flags & Self.feedFlag != 0 {
             guard let feed = text() else { return nil }
