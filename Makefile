@@ -96,7 +96,7 @@ test-threads: install-test
 test-clients: install-test
 	@Tools/install default-jre-headless node-typescript
 	$(BUILD) --product intertwine
-	Tests/DescriptionTests/clients/run
+	Tests/EndToEnd/DescriptionTests/clients/run
 
 fuzz: install-build
 	$(BUILD) --sanitize=address --scratch-path .build-address --product ParserFuzz
@@ -113,7 +113,7 @@ package: install-build
 # One release build: the package has the programs of the Dockerfile's build stage.
 container-check: install-build
 	@Tools/install debootstrap dpkg-dev iproute2 python3-yaml
-	Tests/ContainerTests/run
+	Tests/EndToEnd/ContainerTests/run
 
 bench: install-bench
 	$(RELEASE) --product intertwine
@@ -137,7 +137,7 @@ site:
 
 screenshots: install-test
 	$(RELEASE) --product intertwine
-	Tests/WebClientTests/screenshots --binary .build/release/intertwine Documentation/images
+	Tests/EndToEnd/WebClientTests/screenshots --binary .build/release/intertwine Documentation/images
 
 format:
 	swift format --in-place --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources \

@@ -157,8 +157,9 @@ let package = Package(
 
         // Tests
         .target(
-            name: "TestSupport", dependencies: ["CIntertwineCrypto", "CIntertwineLinux", "CIntertwineZlib"], path: "Tests/TestSupport"),
-        .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
+            name: "TestSupport", dependencies: ["CIntertwineCrypto", "CIntertwineLinux", "CIntertwineZlib"], path: "Tests/Tools/TestSupport"
+        ),
+        .target(name: "CAllocationCount", path: "Tests/Tools/CAllocationCount"),
         // A server or the service in a separate process with a counting allocator.
         .executableTarget(
             name: "HTTPProbe",
@@ -166,77 +167,79 @@ let package = Package(
                 "CAllocationCount", "IntertwineHTTPServer", "IntertwineService", "IntertwineStorage", "TestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Tests/HTTPProbe"),
+            path: "Tests/Tools/HTTPProbe"),
         // A program with the extensions of the articles, in the imports of an embedding program.
         .executableTarget(
-            name: "ExtensionProbe", dependencies: ["IntertwineFeed", "IntertwineService"], path: "Tests/ExtensionProbe"),
+            name: "ExtensionProbe", dependencies: ["IntertwineFeed", "IntertwineService"], path: "Tests/Tools/ExtensionProbe"),
         // Sends mutated inputs into the parsers, with AddressSanitizer.
         .executableTarget(
             name: "ParserFuzz",
             dependencies: [
                 "IntertwineFeed", "IntertwineHTTPServer", "IntertwineImageWire", "IntertwineImages", "IntertwinePrimitives", "TestSupport",
             ],
-            path: "Tests/ParserFuzz"),
+            path: "Tests/Tools/ParserFuzz"),
         // Prints the time of looking up a bearer token.
         .executableTarget(
             name: "TokenProbe",
             dependencies: ["IntertwinePrimitives", "IntertwineService"],
-            path: "Tests/TokenProbe"),
+            path: "Tests/Tools/TokenProbe"),
         .testTarget(
             name: "PrimitivesTests",
-            dependencies: ["IntertwinePrimitives", "TestSupport"]),
-        .testTarget(name: "EventLoopTests", dependencies: ["IntertwineHTTPServer", "TestSupport"]),
+            dependencies: ["IntertwinePrimitives", "TestSupport"], path: "Tests/Unit/PrimitivesTests"),
+        .testTarget(name: "EventLoopTests", dependencies: ["IntertwineHTTPServer", "TestSupport"], path: "Tests/Unit/EventLoopTests"),
         .testTarget(
             name: "IdentityTests",
-            dependencies: ["IntertwineImages", "IntertwinePrimitives", "IntertwineService", "TestSupport"]),
+            dependencies: ["IntertwineImages", "IntertwinePrimitives", "IntertwineService", "TestSupport"], path: "Tests/Unit/IdentityTests"
+        ),
         .testTarget(
             name: "FeedTests",
-            dependencies: ["IntertwineFeed", "IntertwinePrimitives", "TestSupport"]),
+            dependencies: ["IntertwineFeed", "IntertwinePrimitives", "TestSupport"], path: "Tests/Unit/FeedTests"),
         .testTarget(
             name: "HTTPServerTests",
-            dependencies: ["IntertwineHTTPServer", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types")]),
+            dependencies: ["IntertwineHTTPServer", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types")],
+            path: "Tests/Unit/HTTPServerTests"),
         .testTarget(
             name: "FetchTests",
             dependencies: [
                 "IntertwineHTTPServer", "IntertwineImages", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]),
+            ], path: "Tests/Unit/FetchTests"),
         // The image manager in a separate process, which tests kill or measure.
         .executableTarget(
             name: "CacheFiller", dependencies: ["IntertwineHTTPServer", "IntertwineImages", "TestSupport"],
-            path: "Tests/CacheFiller"),
+            path: "Tests/Tools/CacheFiller"),
         .testTarget(
             name: "ImagesTests",
             dependencies: [
                 "CacheFiller", "IntertwineHTTPServer", "IntertwineImages", "IntertwinePrimitives", "TestSupport", "intertwine-image-worker",
                 .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
-            ]),
+            ], path: "Tests/Unit/ImagesTests"),
         // A process that the storage tests kill.
         .executableTarget(
-            name: "StorageVictim", dependencies: ["IntertwineFeed", "IntertwineStorage"], path: "Tests/StorageVictim"),
+            name: "StorageVictim", dependencies: ["IntertwineFeed", "IntertwineStorage"], path: "Tests/Tools/StorageVictim"),
         .testTarget(
             name: "StorageTests",
             dependencies: [
                 "IntertwineFeed", "IntertwinePostgreSQL", "IntertwineStorage", "IntertwineStorageCore", "StorageVictim", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
-            ]),
+            ], path: "Tests/Unit/StorageTests"),
         .testTarget(
             name: "PostgreSQLTests",
             dependencies: [
                 "IntertwineFeed", "IntertwinePostgreSQL", "IntertwineStorage", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ], path: "Tests/Unit/PostgreSQLTests"),
         .testTarget(
             name: "RoutingTests",
             dependencies: [
                 "IntertwineHTTPServer", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ], path: "Tests/Unit/RoutingTests"),
         .testTarget(
             name: "SyncTests",
             dependencies: [
                 "IntertwineFeed", "IntertwineHTTPServer", "IntertwineImages", "IntertwinePrimitives", "IntertwineService",
                 "IntertwineStorage", "TestSupport", .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]),
+            ], path: "Tests/Unit/SyncTests"),
         .testTarget(
             name: "ServiceTests",
             dependencies: [
@@ -244,12 +247,12 @@ let package = Package(
                 "IntertwineService", "IntertwineStorage", "IntertwineTesting", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"), .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]),
+            ], path: "Tests/Unit/ServiceTests"),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "IntertwinePrimitives", "TestSupport", "intertwine", "intertwine-image-worker", "news-feed", "recipe-feed", "sample-origin",
-            ]),
+            ], path: "Tests/EndToEnd/EndToEndTests"),
     ]
 )
 

@@ -75,7 +75,7 @@ struct CheckConfigCommand: AsyncParsableCommand {
     var reference = false
 
     func run() async throws {
-        // The rows of which Tests/DescriptionTests/run makes Config/intertwine.yaml and the reference page.
+        // The rows of which Tests/EndToEnd/DescriptionTests/run makes Config/intertwine.yaml and the reference page.
         guard !reference else { return try Output.say(ServiceConfiguration.reference) }
         let configuration = try await options.checkedConfiguration()
         try configuration.check()

@@ -1,4 +1,4 @@
-// The conformance fixtures in Documentation/fixtures/conformance, and the page fixtures.
+// The conformance fixtures in Conformance/cases, and the page fixtures.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import {
 } from "../source/index.mjs";
 import { responseValue } from "../source/responses.mjs";
 
-const folder = new URL("../../../Documentation/fixtures/", import.meta.url);
+const folder = new URL("../../../Conformance/", import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(name, folder)));
 
 const made = {
@@ -111,13 +111,13 @@ const made = {
 };
 
 for (const [name, make] of Object.entries(made)) {
-  for (const { name: what, given, expect } of read(`conformance/${name}.json`).cases) {
+  for (const { name: what, given, expect } of read(`cases/${name}.json`).cases) {
     test(`${name}: ${what}`, async () => assert.deepEqual(await make(given), expect));
   }
 }
 
 test("all fixtures are tested", () => {
-  const files = readdirSync(new URL("conformance/", folder)).filter((name) => name.endsWith(".json"));
+  const files = readdirSync(new URL("cases/", folder)).filter((name) => name.endsWith(".json"));
   assert.deepEqual(files.map((name) => name.replace(".json", "")).sort(), Object.keys(made).sort());
 });
 

@@ -19,9 +19,9 @@ private val functions =
         "cells" to ::cells, "sizes" to ::sizes, "actions" to ::actions, "bindings" to ::bindings, "invocations" to ::invocations,
         "changes" to ::changes, "problems" to ::problems, "sign-in" to ::signIn, "advertisements" to ::advertisements, "event-stream" to ::eventStream)
 
-/** All cases of `Documentation/fixtures/conformance`. */
+/** All cases of `Conformance/cases`. */
 fun conformanceTests(tests: Tests) {
-    val files = checkNotNull(File(repository, "Documentation/fixtures/conformance").listFiles { file -> file.extension == "json" })
+    val files = checkNotNull(File(repository, "Conformance/cases").listFiles { file -> file.extension == "json" })
     tests.test("conformance: every function has a file") {
         expectEqual(functions.keys - files.mapTo(HashSet()) { it.nameWithoutExtension }, emptySet(), "files are missing")
     }

@@ -264,7 +264,7 @@ fun unitTests(tests: Tests) {
     }
 
     tests.test("the first page is decoded in at most 1.5 times the time of the tree of kotlinx-serialization") {
-        val bytes = File(repository, "Documentation/fixtures/page-first.json").readBytes()
+        val bytes = File(repository, "Conformance/page-first.json").readBytes()
         // Everything that the app can show: also the actions and the values of all parts, which are read when they are needed.
         fun page() = checkNotNull(parseJson(bytes)?.let { FeedPage.fromJson(it, "http://a.example") }).cells.sumOf { cell ->
             cell.size.height.toInt() + cell.id.length + cell.bindings.values.count { it.text != null || it.image != null } +

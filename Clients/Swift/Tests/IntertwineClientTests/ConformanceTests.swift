@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineClient
 
-/// Tests the conformance fixtures in `Documentation/fixtures/conformance`.
+/// Tests the conformance fixtures in `Conformance/cases`.
 @Suite struct ConformanceTests {
     @Test func everyFileHasCases() {
         for file in [

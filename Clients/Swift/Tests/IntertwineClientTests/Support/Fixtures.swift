@@ -3,7 +3,7 @@ import Testing
 
 @testable import IntertwineClient
 
-/// A test case of a file in `Documentation/fixtures/conformance`.
+/// A test case of a file in `Conformance/cases`.
 struct Conformance: Sendable, CustomTestStringConvertible {
     let file: String
     let name: String
@@ -13,7 +13,7 @@ struct Conformance: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     static func cases(_ file: String) -> [Conformance] {
-        guard let data = try? Data(contentsOf: repository.appending(path: "Documentation/fixtures/conformance/\(file).json")),
+        guard let data = try? Data(contentsOf: repository.appending(path: "Conformance/cases/\(file).json")),
             let value = try? JSONValue(parsing: data)
         else { return [] }
         return (value["cases"]?.array ?? []).compactMap { entry in
