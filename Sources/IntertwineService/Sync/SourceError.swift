@@ -10,6 +10,8 @@ package enum SourceError: Error, Sendable, CustomStringConvertible {
     case tooMuch(String)
     /// The next page is one that was read before.
     case circle(page: Int)
+    /// The second page is the first one.
+    case ignored
     case refused(SnapshotRejection)
     case store(StoreError)
 
@@ -22,6 +24,7 @@ package enum SourceError: Error, Sendable, CustomStringConvertible {
         case .item(let item): "\(item)"
         case .tooMuch(let reason): reason
         case .circle(let page): "page \(page) names a next page that was read before"
+        case .ignored: "page 2 has the list of page 1; the API may not know the parameter of `next`"
         case .refused(let refusal): "\(refusal)"
         case .store(let error): "\(error)"
         }
@@ -40,7 +43,7 @@ package enum SourceError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .fetch: .fetch
         case .status: .status
-        case .document, .circle: .document
+        case .document, .circle, .ignored: .document
         case .item: .item
         case .tooMuch: .limit
         case .refused(.busy): .busy

@@ -102,7 +102,11 @@ final class SyncStaging: @unchecked Sendable {
             if source.next.isCounted {
                 // Some origins answer a number beyond the last page with the last page.
                 let digest = page.listDigest
-                guard list != digest else { return (nil, 0) }
+                guard list != digest else {
+                    // Or the API ignores the parameter, so that everything after the first page would be missing.
+                    if progress.pages == 2 { throw SourceError.ignored }
+                    return (nil, 0)
+                }
                 list = digest
             }
             var number = 0

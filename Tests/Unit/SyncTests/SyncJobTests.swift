@@ -308,6 +308,21 @@ struct SyncJobTests {
         api.origin.stop()
     }
 
+    @Test("A second page with the list of the first is an error")
+    func ignoredNumber() async throws {
+        let api = try Api([]) { state in
+            state.instead = { _, connection in
+                connection.answer(200, body: Array(#"{"data":{"users":[\#(Api.user("a", version: 1))]}}"#.utf8))
+                return true
+            }
+        }
+        let house = try House(api.origin) { $0.next = .page(parameter: "pgae", first: 1, last: nil, pages: nil) }
+        #expect(try await house.failure().hasPrefix("page 2 has the list of page 1"))
+        #expect(try await house.ids().isEmpty)
+        await house.stop()
+        api.origin.stop()
+    }
+
     @Test("Other answers beyond the last page are errors, and so is each on the first page")
     func wrongEnds() async throws {
         for (status, body) in [(401, ""), (403, ""), (418, ""), (200, "<html>"), (200, #"{"data":{"users":true}}"#)] {
