@@ -10,13 +10,21 @@ package struct BotFilter: Sendable, Hashable {
         bots = SubstringMatcher(names.robots, passing: names.people)
     }
 
-    package func isRobot(_ userAgent: String) -> Bool { bots.matches(userAgent) }
+    /// What the networking of apps sends after the app's name.
+    private static let apps = SubstringMatcher(["okhttp/", "CFNetwork/", "Dalvik/", "; Scale/"])
+
+    /// The name of an app may contain that of a robot, as in `BloodPressureMonitor/1 CFNetwork/1485`. `node` is all that Node.js sends.
+    package func isRobot(_ userAgent: String) -> Bool {
+        guard bots.matches(userAgent) else { return userAgent == "node" }
+        guard Self.apps.matches(userAgent), let end = userAgent.firstIndex(of: "/") else { return true }
+        return bots.matches(String(userAgent[end...]))
+    }
 
     /// Only browsers that state it are judged: those with the engines Chromium and Gecko.
     package func verdict(
         userAgent: String?, purposes: [String] = [], isHead: Bool, isForeignSubresource: Bool = false, isUnasked: Bool = false
     ) -> Verdict {
-        guard let userAgent, !userAgent.isEmpty, !bots.matches(userAgent) else { return .bot }
+        guard let userAgent, !userAgent.isEmpty, !isRobot(userAgent) else { return .bot }
         if isHead || purposes.contains(where: Self.early.matches) { return .prefetch }
         if isForeignSubresource { return .subresource }
         return isUnasked && Self.askers.matches(userAgent) ? .scripted : .counted

@@ -50,12 +50,16 @@ struct BotFilterTests {
         "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.1; +https://openai.com/gptbot)", "ChatGPT-User/1.0",
         "Claude-User/1.0", "Perplexity-User/1.0", "HeadlessChrome/120.0", "Mozilla/5.0 (compatible; Unheard/1.0)",
         "Mozilla/5.0 (X11; Linux x86_64) Chrome/120.0 Safari/537.36 (+https://example.org/unheard)", "Scrapy/2.11", "Nikto/2.5",
-        "masscan/1.3",
+        "masscan/1.3", "node", "Deno/1.44", "Bun/1.1.12", "Apache-HttpAsyncClient/5.3", "http.rb/5.2.0", "ureq/2.9", "wrk/4.2",
+        "feedparser/6.0", "Misskey/2024.5", "Friendica", "Consul Health Check", "Monit/5.33", "YandexImages/3.0", "Inoreader/1.0",
+        "Dalvik/2.1.0 (Linux; U; Android 14) SomeCrawler/1.0",
     ]
 
     /// Browsers, and the stacks of apps: names of robots are words in some of them.
     static let people = [
-        firefox,
+        firefox, "BabyMonitor/3.2.1 okhttp/4.9", "BloodPressureMonitor/1 CFNetwork/1485 Darwin/23.1.0", "Barcode Scanner/2.1 okhttp/4.10.0",
+        "SpiderSolitaire/4.6 CFNetwork/1490", "Talbots/4.0 (iPhone; iOS 17.5; Scale/3.00)", "Robotics/1.0 CFNetwork/1410 Darwin/22.6.0",
+        "UnityPlayer/2022.3.10f1 (UnityWebRequest/1.0, libcurl/8.1.1-DEV)", "nodeapp/1.0 okhttp/4.12.0",
         "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36 Edg/126.0.0.0",
         "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
         "Mozilla/5.0 (Linux; Android 14; CUBOT KINGKONG) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/125.0 Mobile Safari/537.36",
