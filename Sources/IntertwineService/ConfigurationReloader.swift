@@ -8,6 +8,7 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
     /// The interval of checks of the file. Why: unlike file notifications, polling works for replaced, linked and mounted files.
     private static let interval = Duration.seconds(1)
     private static let retryInterval = Duration.seconds(2)
+    private static let retry = "retry"
 
     let source: ConfigurationSource
     let hangUps: AsyncStream<Void>
@@ -15,7 +16,7 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
     let logger: Logger
 
     func run() async throws {
-        let (requests, requestContinuation) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(4))
+        let (requests, requestContinuation) = AsyncStream.makeStream(of: String.self)
         await withTaskGroup { group in
             group.addTask {
                 for await _ in hangUps.cancelOnGracefulShutdown() { requestContinuation.yield("SIGHUP") }
@@ -26,10 +27,17 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
             }
             // Reloads are serial, because concurrent ones could end in the wrong order.
             var lastStamp = source.stamp
-            for await reason in requests where await !reload(because: reason, lastStamp: &lastStamp) {
+            // Why every failure is retried: a file that the configuration names may be written after it.
+            var (failure, isRetryPending) = (String?.none, false)
+            for await reason in requests {
+                if reason == Self.retry { isRetryPending = false }
+                guard failure != nil || reason != Self.retry else { continue }
+                failure = await reload(because: reason, lastStamp: &lastStamp, after: failure)
+                guard failure != nil, !isRetryPending else { continue }
+                isRetryPending = true
                 group.addTask {
                     await cancelWhenGracefulShutdown { try? await Task.sleep(for: Self.retryInterval) }
-                    requestContinuation.yield("retry")
+                    requestContinuation.yield(Self.retry)
                 }
             }
             group.cancelAll()
@@ -53,7 +61,8 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
         }
     }
 
-    private func reload(because reason: String, lastStamp: inout FileStamp?) async -> Bool {
+    /// Returns the error; nil after success. A retry with the error before it writes no line.
+    private func reload(because reason: String, lastStamp: inout FileStamp?, after failure: String?) async -> String? {
         do {
             let found = source.file.flatMap(FileStamp.init)
             if let file = source.file {
@@ -69,11 +78,13 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
             guard source.file.flatMap(FileStamp.init) == found else { throw ConfigurationError("\(source.file ?? ""): is being written") }
             lastStamp = found
             try await live.change(to: updated)
-            return true
+            return nil
         } catch {
-            logger.error(
-                "configuration not applied; the previous one stays in effect", metadata: ["reason": "\(reason)", "error": "\(error)"])
-            return !(error is StoreError)
+            if reason != Self.retry || "\(error)" != failure {
+                logger.error(
+                    "configuration not applied; the previous one stays in effect", metadata: ["reason": "\(reason)", "error": "\(error)"])
+            }
+            return "\(error)"
         }
     }
 }

@@ -135,7 +135,7 @@ struct ReloadTests {
             let source = ConfigurationSource(file: nil) { new }
             let reloader = ConfigurationReloader(source: source, hangUps: hangUps, live: live, logger: logger)
             async let run: Void = reloader.run()
-            errors.withLock { $0 = [StoreError.unavailable("still"), StoreError.unavailable("for the moment")] }
+            errors.withLock { $0 = [ConfigurationError("robots: no such file"), StoreError.unavailable("for the moment")] }
             hangUp.yield()
             for _ in 0..<1_000 where activations.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(20)) }
             #expect(activations.withLock { $0 } == 1 && live.configuration.feed.adsPerPage == 2)
