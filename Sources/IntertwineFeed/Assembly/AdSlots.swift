@@ -45,11 +45,12 @@ public struct AdSlots {
     }
 
     /// Finds the slots of a page whose content is read.
-    mutating func place(in content: PageContent, showsAdsAlone: Bool, spacing: AdSpacing, feed: UInt64) {
+    /// `isOfViewer`: true if each page is one viewer's, so that its impressions count once for the viewer.
+    mutating func place(in content: PageContent, showsAdsAlone: Bool, spacing: AdSpacing, feed: UInt64, isOfViewer: Bool = false) {
         self.content = content
         identity = PageCursor.identity(of: content.cells.first?.position, inFeed: feed)
         // A page of campaigns that is requested again later counts as another impression.
-        context.page = targeting?.page(identity) ?? identity
+        context.page = (isOfViewer ? session.client.targeting : targeting)?.page(identity) ?? identity
         let cursor = session.cursor
         distances = AdDistances(
             spacing, count: content.cells.count, isBackward: session.direction == .backward, around: cursor?.shown)
@@ -180,7 +181,8 @@ public struct AdSlots {
     /// Puts an ad of the store into a slot, unless it does not exist, has no cell in the layout, or is too near to itself.
     @discardableResult
     public mutating func fill(_ slot: Int, with cell: String) throws -> Bool {
-        guard slots.indices.contains(slot), let name = session.factories.item(ofCell: cell), session.factories.isAdvertisement(name.kind),
+        guard slots.indices.contains(slot), slots[slot].cell == nil, let name = session.factories.item(ofCell: cell),
+            session.factories.isAdvertisement(name.kind),
             let item = try session.snapshot.item(kind: name.kind, id: name.id)
         else { return false }
         let (key, coordinate) = (AdKey(CreativeID(item)), coordinate(of: slots[slot]))
@@ -195,13 +197,19 @@ public struct AdSlots {
     /// The bytes that the source left in the cursor of this page; empty for the first page.
     public var state: [UInt8] { session.cursor?.ads.first { $0.source == source }?.bytes ?? [] }
 
-    /// Leaves bytes for the adjacent page, at most 512; more are not kept.
+    /// Leaves bytes for the adjacent page in place of those before, at most 512; more are not kept. Before the content is read, none are.
     public mutating func leave(_ state: [UInt8], towards direction: PageDirection) {
         guard !state.isEmpty, state.count <= PageCursor.AdState.limit, direction == .forward ? content.hasAfter : content.hasBefore else {
             return
         }
-        let state = PageCursor.AdState(source: source, bytes: state)
-        if direction == .forward { left.after.append(state) } else { left.before.append(state) }
+        let (source, state) = (source, PageCursor.AdState(source: source, bytes: state))
+        if direction == .forward {
+            left.after.removeAll { $0.source == source }
+            left.after.append(state)
+        } else {
+            left.before.removeAll { $0.source == source }
+            left.before.append(state)
+        }
     }
 
     /// An error that ends an assembly: the source has to decide first.
@@ -215,7 +223,8 @@ public struct AdSlots {
 
     func decision(of source: any AdSource) throws -> [String?] {
         let empty = emptyCount
-        if empty == 0 { return [] }
+        // An explanation or a preview asks nobody.
+        if empty == 0 || session.client.targeting?.allocates == false { return [] }
         // One assembly may be of several pages.
         let key = "\(identity) \(source.name)"
         if let known = session.rows.decisions[key] { return known }

@@ -15,7 +15,7 @@ package final class FeedAssembler: Sendable {
     let campaigns: Campaigns?
     private let adSources: [any AdSource]
     /// True if there are sources of ads beside the built-in ones, for whose decisions a page may wait.
-    private let hasOwnAds: Bool
+    package let hasOwnAds: Bool
     private let links: Links
     private let tokens: CellTokens
     package let path: String
@@ -243,7 +243,9 @@ package final class FeedAssembler: Sendable {
             return try ads.begin(&slots)
         }
         let content = try session.ranked?.read(for: session, factories) ?? PageReader(of: source, sections, for: session).read()
-        slots.place(in: content, showsAdsAlone: source.showsAdsAlone, spacing: spacing, feed: digest(session.request.filters))
+        slots.place(
+            in: content, showsAdsAlone: source.showsAdsAlone, spacing: spacing, feed: digest(session.request.filters), isOfViewer: hasOwnAds
+        )
         for (ads, fill) in zip(adSources, fillers) {
             slots.source = ads.name
             try fill(&slots)

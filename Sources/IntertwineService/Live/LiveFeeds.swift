@@ -164,7 +164,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             let keys = Self.due(
                 outdated.map { (key: $0, size: $1.streams.count, network: $1.network, round: $1.round) }
             ).filter { key in
-                guard current[key.path]?.feed.readsSources == true else { return true }
+                guard current[key.path]?.feed.mayWait == true else { return true }
                 busy[key.path, default: 0] += 1
                 return busy[key.path, default: 0] <= Self.concurrentGroups
             }
@@ -177,7 +177,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             return keys
         }
         for key in keys where !Task.isCancelled {
-            if current[key.path]?.feed.readsSources == true {
+            if current[key.path]?.feed.mayWait == true {
                 slow.addTask { [self] in await notify(key) }
             } else {
                 await notify(key)

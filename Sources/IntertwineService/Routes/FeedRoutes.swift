@@ -249,7 +249,7 @@ struct FeedRoutes: Sendable {
         let gzip = head.acceptsGzip
         guard let sender = clients.viewers.identity(of: head, from: match.peer, now: now) else { return nil }
         var client = PageClient(sender.viewer, in: ledger)
-        if campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
+        if assembler.hasOwnAds || campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
             client.targeting = clients.targeting(of: head, from: peer, as: sender, now: now)
         }
         if assembler.dependsOnViewer { client.attributes = clients.attributes(of: head, from: peer, as: sender) }
@@ -320,7 +320,7 @@ struct FeedRoutes: Sendable {
     }
 
     private func facts(for request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> TargetingContext? {
-        guard campaigns.mayHaveActive(feed: feed.title, at: request.now, store.version) else { return nil }
+        guard feed.hasOwnAds || campaigns.mayHaveActive(feed: feed.title, at: request.now, store.version) else { return nil }
         return clients.targeting(of: request.head, from: request.request.peer.address, as: sender, now: request.now)
     }
 

@@ -121,10 +121,10 @@ struct ArticleTests {
     }
 
     /// A page with its first ad, and the token of its impression.
-    private static func sold(_ service: TestService, _ path: String = "/feed?limit=5") async throws -> (
+    private static func sold(_ service: TestService, _ path: String = "/feed?limit=5", viewer: String = "v") async throws -> (
         ad: String, token: String, next: String
     ) {
-        let page = try await service.client.get(path, fields: ["X-Viewer-ID": "v", "User-Agent": "tests"])
+        let page = try await service.client.get(path, fields: ["X-Viewer-ID": viewer, "User-Agent": "tests"])
         let seen = try #require(page.text.firstMatch(of: /"cell":"(ad:[^"]+)","token":"([^"]+)"/), "\(page.text)")
         #expect(page["Cache-Control"]?.contains("private") == true)
         return (String(seen.1), String(seen.2), String(page.text.firstMatch(of: /"next":"([^"]+)"/)?.1 ?? ""))
@@ -171,6 +171,15 @@ struct ArticleTests {
                     #expect(try await Self.sold(service, first.next).ad == "ad:1")
                 }
                 #expect(asked.withLock { $0.count } == 4)
+                answer.withLock { $0 = #"{"decisions":{"slot0":{"creativeId":7}}}"# }
+                for viewer in ["a", "b"] {
+                    let sold = try await Self.sold(service, viewer: viewer)
+                    service.clock.advance(by: .seconds(1))
+                    let seen = try await service.client.post(
+                        "/events", fields: ["User-Agent": "tests", "X-Viewer-ID": viewer, "Content-Type": "application/json"],
+                        body: #"{"events":[{"type":"impression","cell":"ad:7","token":"\#(sold.token)"}]}"#)
+                    #expect(seen.text.contains("counted"), "each viewer's impression counts: \(seen.text)")
+                }
             }
             answer.withLock { $0 = nil }
             try await TestService.run(items: items, extensions: selling(through: url, fallback: ["ad:8"])) { service in
