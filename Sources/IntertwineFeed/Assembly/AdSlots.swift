@@ -223,7 +223,7 @@ public struct AdSlots {
 
     func decision(of source: any AdSource) throws -> [String?] {
         let empty = emptyCount
-        // An explanation or a preview asks nobody.
+        // An explanation or a preview sends no request.
         if empty == 0 || session.client.targeting?.allocates == false { return [] }
         // One assembly may be of several pages.
         let key = "\(identity) \(source.name)"

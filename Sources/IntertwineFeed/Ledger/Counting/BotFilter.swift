@@ -10,7 +10,7 @@ package struct BotFilter: Sendable, Hashable {
         bots = SubstringMatcher(names.robots, passing: names.people)
     }
 
-    /// What the networking of apps sends after the app's name.
+    /// Networking libraries of apps, which come after the app's name.
     private static let apps = SubstringMatcher(["okhttp/", "CFNetwork/", "Dalvik/", "; Scale/"])
 
     /// The name of an app may contain that of a robot, as in `BloodPressureMonitor/1 CFNetwork/1485`. `node` is all that Node.js sends.
