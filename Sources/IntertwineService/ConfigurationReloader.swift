@@ -17,7 +17,8 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
 
     func run() async throws {
         let (requests, requestContinuation) = AsyncStream.makeStream(of: String.self)
-        await withTaskGroup { group in
+        // A failed configuration may be tried again for days.
+        await withDiscardingTaskGroup { group in
             group.addTask {
                 for await _ in hangUps.cancelOnGracefulShutdown() { requestContinuation.yield("SIGHUP") }
                 requestContinuation.finish()

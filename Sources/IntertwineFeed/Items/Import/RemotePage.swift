@@ -31,8 +31,9 @@ package struct RemotePage: Sendable {
         scanner.skipWhitespace(bytes.span)
         guard JSONPreamble.isEnd(bytes[scanner.position...]) else { throw RemotePageError(JSONError(.trailingBytes, at: scanner.position)) }
         let name = items.isRoot ? "the document" : "\(items)"
-        let list = try Self.find(items.tokens[...], items, in: bytes, at: start)
-        guard let list = list ?? (mayEnd ? bytes.count : nil) else {
+        var place = try Self.find(items.tokens[...], items, in: bytes, at: start)
+        if place == nil, mayEnd { place = try Self.end(ofNothingOn: items, in: bytes, at: start) }
+        guard let list = place else {
             throw RemotePageError(reason: "\(name) is missing", offset: bytes.count, isOfLocation: true)
         }
         let value = list..<(list < bytes.count ? try Self.end(of: list, until: UInt8(ascii: "}"), in: bytes) : list)
@@ -126,6 +127,18 @@ package struct RemotePage: Sendable {
         var splitter = ItemSplitter(until: closing)
         guard let end = splitter.end(in: bytes.span, from: start) else { throw RemotePageError(JSONError(.endOfText, at: bytes.count)) }
         return end
+    }
+
+    /// Returns the end of the page if what there is of the path is nothing, such as `{"data":null}`. Another page without a list may be an
+    /// error with status 200, which must not end the list.
+    private static func end(ofNothingOn items: JSONPointer, in bytes: [UInt8], at start: Int) throws(RemotePageError) -> Int? {
+        var tokens = items.tokens[...]
+        while !tokens.isEmpty {
+            tokens = tokens.dropLast()
+            guard let place = try find(tokens, items, in: bytes, at: start) else { continue }
+            return isNothing(bytes[place..<(try end(of: place, in: bytes))]) ? bytes.count : nil
+        }
+        return nil
     }
 
     private static func find(
