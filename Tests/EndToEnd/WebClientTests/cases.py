@@ -186,7 +186,8 @@ def it_inspects_a_cell(browser, relay, service):
             binding.pop(name, None)
     assert shown == cell, (shown, cell)
     statuses = browser.script("return Array.from($$('.requests .status'), (status) => status.textContent)")
-    assert statuses and set(statuses) == {"200"}, statuses
+    # What the service adds to a picture configures the cell again: a picture in progress is cancelled (499, 204 or 404) and requested again.
+    assert "200" in statuses and set(statuses) <= {"200", "204", "404", "499"}, statuses
     assert "X-Request-ID" in browser.script("return $('.request-body').textContent")
     browser.click(".cell:nth-child(2) .cell-face")
     browser.wait(lambda: browser.find("dialog.zoom[open]"), "the zoom")

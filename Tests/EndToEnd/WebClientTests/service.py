@@ -135,8 +135,8 @@ class Service:
 def server():
     """The PostgreSQL server of this run."""
     from postgresql import PostgreSQL
-    folder = tempfile.TemporaryDirectory(prefix="intertwine-web-")
-    # Its user is another one.
+    # Its user is another one, who cannot enter the temporary folder of the tests.
+    folder = tempfile.TemporaryDirectory(prefix="intertwine-web-", dir="/tmp")
     os.chmod(folder.name, 0o755)
     made = PostgreSQL(Path(folder.name) / "cluster")
     atexit.register(lambda: (made.stop("immediate"), folder.cleanup()))

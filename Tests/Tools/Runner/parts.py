@@ -10,6 +10,8 @@ CLIENT = "Clients/Swift"
 # At most three processes that compute, on two cores: a part that computes has 2 of these, a part that mostly waits has 1.
 CAPACITY = 6
 COMPUTES, WAITS, BUILDS, ALONE = 2, 1, 4, CAPACITY
+# For the parts whose stores are files of SQLite.
+ON_SQLITE = ("IntertwinePostgreSQL", "CPostgreSQL")
 
 
 @dataclass
@@ -55,17 +57,16 @@ def end_to_end(name, small, full, pattern, *options, **more):
                   inputs=["Config", "Deploy", "Documentation/how-to"], load=WAITS, **more)
 
 
-def program(name, command, small, full, inputs, variable="INTERTWINE_BINARY", targets=("intertwine", "intertwine-image-worker"), **more):
+def program(name, command, small, full, inputs, variable="INTERTWINE_BINARY", targets=("intertwine", "intertwine-image-worker"),
+            without=ON_SQLITE, **more):
     """A script that starts the built service."""
-    return Part(name, command, small, full, inputs, list(targets), ON_SQLITE, environment={variable: str(ROOT / DEBUG / "intertwine")}, **more)
+    return Part(name, command, small, full, inputs, list(targets), without, environment={variable: str(ROOT / DEBUG / "intertwine")}, **more)
 
 
 # Timers of some milliseconds, and responses in time: nothing runs beside them.
 TIMED = r"^HTTPServerTests\.(ConnectionTests|GracefulStopTests|HostileClientTests)/"
 # Several processes on one database, and databases that fail.
 REPLICAS = r"(Replica\w*Tests|RollingRestartTests|RunScriptTests|FrozenPrimaryTests|PointInTimeRecoveryTests)/"
-# For the parts whose stores are files of SQLite.
-ON_SQLITE = ("IntertwinePostgreSQL", "CPostgreSQL")
 # One test of each of the suites that are independent of the database, and one of two replicas.
 POSTGRESQL = "|".join([
     "ActionTests/dismissal", "CountingTests/changingUserAgents", "FeedTests/walking", "OperationTests/changes", "SectionsTests/cursors",
@@ -95,7 +96,7 @@ def parts(build):
         program("web-client", ["Tests/EndToEnd/WebClientTests/run"], 60, 400, ["Tests/EndToEnd/WebClientTests", "Clients/JavaScript", "Sources/IntertwineService/WebClient"],
                 "WEB_CLIENT_TESTS_BINARY", load=BUILDS),
         program("console-on-postgresql", ["env", "TEST_DATABASE=postgresql", "Tests/EndToEnd/WebClientTests/run", "console_cases"], None, 120,
-                ["Tests/EndToEnd/WebClientTests", "Benchmarks/driver/postgresql.py", "Sources/IntertwineService/WebClient"], "WEB_CLIENT_TESTS_BINARY", load=BUILDS),
+                ["Tests/EndToEnd/WebClientTests", "Benchmarks/driver/postgresql.py", "Sources/IntertwineService/WebClient"], "WEB_CLIENT_TESTS_BINARY", load=BUILDS, without=()),
         end_to_end("postgresql-suites", None, 200, "(ActionTests|CountingTests|FeedTests|OperationTests|SectionsTests|TakedownTests)/",
                    environment=ON_POSTGRESQL),
         end_to_end("postgresql-suite", 20, None, f"({POSTGRESQL})", environment=ON_POSTGRESQL),
