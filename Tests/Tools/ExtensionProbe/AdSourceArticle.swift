@@ -6,8 +6,8 @@ import IntertwineService
     import FoundationNetworking
 #endif
 
-/// Sells ad slots through the HTTP API of an ad server: one request for all slots of a page, as Kevel's decision API takes it. AdMob and
-/// others differ in the names of the members.
+/// Sells ad slots through the HTTP API of an ad server: one request for all slots of a page, as Kevel's decision API takes it. Other ad
+/// servers differ in the names of the members.
 struct DecisionService: AdSource {
     private struct Question: Encodable {
         struct Placement: Encodable {

@@ -8,10 +8,10 @@ import IntertwineHTTPServer
 struct AllocationCheck {
     let requests: Int
 
-    /// The limits for each page of a viewer, from the request's first byte to the response's last. 47, 50 and 50 were measured on 2026-11-29,
-    /// two of which are the digest by libcrypto. The bar for a plain page is 40 (`Benchmarks/TARGETS.md`), which is missed. Gzip adds a body,
+    /// The limits for each page of a viewer, from the request's first byte to the response's last. 56, 59 and 59 were measured on 2026-11-29,
+    /// two of which are the digest by libcrypto, and nine the sources of ads, each with a closure and a state of its own. The bar for a plain page is 40 (`Benchmarks/TARGETS.md`), which is missed. Gzip adds a body,
     /// a head and a tag.
-    private static let viewerLimits = [("plain", "", 48), ("gzip", "Accept-Encoding: gzip\r\n", 51), ("a browser", browser, 51)]
+    private static let viewerLimits = [("plain", "", 57), ("gzip", "Accept-Encoding: gzip\r\n", 60), ("a browser", browser, 60)]
     private static let rounds = 20
 
     /// What a browser sends for a page of an app of another origin.

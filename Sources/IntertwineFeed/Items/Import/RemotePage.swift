@@ -136,7 +136,7 @@ package struct RemotePage: Sendable {
         while !tokens.isEmpty {
             tokens = tokens.dropLast()
             guard let place = try find(tokens, items, in: bytes, at: start) else { continue }
-            return isNothing(bytes[place..<(try end(of: place, in: bytes))]) ? bytes.count : nil
+            return isNothing(bytes[place..<(try end(of: place, until: UInt8(ascii: "}"), in: bytes))]) ? bytes.count : nil
         }
         return nil
     }

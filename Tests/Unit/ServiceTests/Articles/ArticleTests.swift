@@ -157,7 +157,8 @@ struct ArticleTests {
             try await TestService.run(items: items, extensions: selling(through: url)) { service in
                 let first = try await Self.sold(service)
                 #expect(first.ad == "ad:7" && asked.withLock { $0.count } == 1)
-                #expect(asked.withLock { $0[0].contains(#""user":{"key":"v"}"#) && $0[0].contains("slot0") && !$0[0].contains("slot1") })
+                let question = try #require(asked.withLock { $0.first })
+                #expect(question.contains(#""user":{"key":"v"}"#) && question.contains("slot0") && !question.contains("slot1"))
                 service.clock.advance(by: .seconds(1))
                 let event = #"{"events":[{"type":"impression","cell":"ad:7","token":"\#(first.token)"}]}"#
                 let seen = try await service.client.post(
