@@ -40,29 +40,35 @@ struct VoidCommand: AsyncParsableCommand {
     var dryRun = false
 
     func run() async throws {
+        let configuration = try await options.configuration()
+        let selection = try selection(configuration)
+        guard let ledger = try configuration.existingLedger() else {
+            throw ExitError("there is no ledger; set store.database, or --database")
+        }
+        let groups: [EventSelection.VoidedCount]
+        if dryRun {
+            groups = try await ledger.void(selection, isDryRun: true)
+        } else {
+            groups = try await configuration.audited("void", "events") { note in
+                let groups = try await ledger.void(selection, isDryRun: false)
+                note.record(["voided": groups.sum], items: Set(groups.map { "campaign:\($0.campaign)" }).sorted())
+                return groups
+            }
+        }
+        for group in groups {
+            try Output.put("\(group.campaign.isEmpty ? "-" : group.campaign.shown)\t\(group.kind.shown)\t\(group.events)\n".utf8)
+        }
+        try Output.say("\(groups.sum) events \(dryRun ? "would be voided" : "voided")")
+    }
+
+    private func selection(_ configuration: ServiceConfiguration) throws -> EventSelection {
         var selection = EventSelection(time: try Self.moment(from, "--from")..<Self.moment(until, "--until", after: from))
         if let fault = selection.fault { throw ValidationError("--until: \(fault)") }
         selection.kind = kind.map { LedgerEvent.Kind(rawValue: $0) }
         guard selection.kind?.isOfAds ?? true else { throw ValidationError("--kind must be impression, click or a kind of playback") }
         (selection.campaign, selection.userAgent) = (campaign, userAgent)
-        let configuration = try await options.configuration()
         if let address { selection.addresses = try configuration.storedForms(of: address, in: selection.time) }
-        guard let ledger = try configuration.existingLedger() else {
-            throw ExitError("there is no ledger; set store.database, or --database")
-        }
-        let chosen = selection
-        let groups =
-            dryRun
-            ? try await ledger.void(chosen, isDryRun: true)
-            : try await configuration.audited("void", "events") { note in
-                let groups = try await ledger.void(chosen, isDryRun: false)
-                note.record(["voided": groups.sum], items: Set(groups.map { "campaign:\($0.campaign)" }).sorted())
-                return groups
-            }
-        for group in groups {
-            try Output.put("\(group.campaign.isEmpty ? "-" : group.campaign.shown)\t\(group.kind.shown)\t\(group.events)\n".utf8)
-        }
-        try Output.say("\(groups.sum) events \(dryRun ? "would be voided" : "voided")")
+        return selection
     }
 
     private static func moment(_ text: String, _ option: String, after start: String? = nil) throws -> Int64 {
