@@ -35,7 +35,10 @@ export function displayed({ before, wanted, pinned, isAwaited, isReturning, isNe
     const entry = wanted[index];
     if (present.has(entry)) continue;
     if (isReturning(entry) && !shown.has(entry)) {
-      entries.splice(placeAfter(anchors, entries, wanted, index), 0, entry);
+      let at = placeAfter(anchors, entries, wanted, index);
+      // The ads between the anchor and the cell.
+      while (at < entries.length && !isNews(entries[at]) && place.get(entries[at]) < index) at += 1;
+      entries.splice(at, 0, entry);
       present.add(entry);
       anchors.add(entry);
     } else if (index > border) {

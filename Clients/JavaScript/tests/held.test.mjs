@@ -1,6 +1,7 @@
 // The list against a naive list: random gestures of a person, and changes of a service in memory. SEED=… repeats a run.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { displayed } from "../source/held-changes.mjs";
 import { FeedList } from "../source/index.mjs";
 import { randomNumbers } from "./random.mjs";
 
@@ -192,3 +193,12 @@ for (const [name, options] of [["gestures of one person make no pill and lose no
     for (let seed = 0; seed < seeds; seed += 1) await run(seed, options);
   });
 }
+
+test("a cell that returns behind an ad stays behind it", () => {
+  const [first, ad, back, last] = ["user:1", "ad:1", "user:2", "user:3"].map((id) => ({ id, isHidden: false }));
+  const { entries, isSame } = displayed({
+    before: [first, ad, last], wanted: [first, ad, back, last], pinned: 3, isAwaited: () => false, isReturning: (entry) => entry === back, isNews: (entry) => entry !== ad,
+  });
+  assert.deepEqual(entries.map(({ id }) => id), ["user:1", "ad:1", "user:2", "user:3"]);
+  assert.equal(isSame, true);
+});

@@ -45,3 +45,16 @@ def it_distinguishes_a_cancelled_image_from_a_lost_server(browser, relay, servic
         browser.click(".cell [data-tool=inspect]")
         requests = browser.wait(lambda: browser.text(".requests"), "the requests")
         assert "cancelled" in requests and "no answer" not in requests, requests
+
+
+def it_loads_no_further_pages_while_images_fail(browser, relay, service):
+    def drop(exchange):
+        if exchange.path.startswith("/images/"):
+            raise ConnectionError
+
+    relay.answer = drop
+    browser.open(relay.url, cells=20)
+    # Each failed image looks like a lost connection, and each probe restores it.
+    browser.wait(lambda: len(relay.passed("GET", "/readyz")) >= 3, "three probes")
+    pages = {exchange.path for exchange in relay.passed("GET", "/feed?")}
+    assert len(pages) <= 2, pages

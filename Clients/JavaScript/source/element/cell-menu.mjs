@@ -10,6 +10,8 @@ export function cellMenu({ root, words, commands }) {
     const items = Array.from(menu.children);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === "Tab" || event.key === "Escape") close();
+    // It closes the menu, and not what is behind it as well.
+    if (event.key === "Escape") event.stopPropagation();
     if (step === undefined) return;
     event.preventDefault();
     items[(items.indexOf(root.activeElement) + step + items.length) % items.length].focus();

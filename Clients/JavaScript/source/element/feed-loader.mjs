@@ -19,7 +19,8 @@ export class FeedLoader {
   constructor({ feed, list, connection, state, skeletons, empty, reload, goBack, words }) {
     Object.assign(this, { feed, list, connection, state, skeletons, empty, reload, goBack, words });
     feed.addEventListener("wanting", () => this.loadNext());
-    connection.addEventListener("restored", () => this.loadNext(), { signal: this.#events.signal });
+    // The next page is loaded only if its cells are near: an image that fails and another that does not restore the connection again and again.
+    connection.addEventListener("restored", () => (this.list.entries.length > 0 ? this.feed.schedule() : this.loadNext()), { signal: this.#events.signal });
     list.addEventListener("changed", () => this.#update());
     feed.addEventListener("rendered", () => this.#showBusy());
   }

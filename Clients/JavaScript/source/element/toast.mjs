@@ -16,8 +16,10 @@ export class Toast {
    * - actions: `{ label, run }`; running one closes the notice. expired: called after the time.
    */
   show(message, { seconds = 5, actions = [], expired = () => {} } = {}) {
+    // A repeated gesture replaces its notice.
+    for (const other of this.#shown.filter((one) => one.message === message)) this.#close(other);
     const text = element("p", { role: "status" });
-    const notice = { element: element("div.toast", {}, text), actions };
+    const notice = { element: element("div.toast", {}, text), actions, message };
     actions.forEach((action, index) => {
       const button = element("button.toast-button", { type: "button" }, action.label);
       if (index === 0) button.setAttribute("aria-keyshortcuts", "u");
