@@ -108,9 +108,12 @@ struct AdminAuthMiddleware: HTTPHandler {
         case .failure(let error): (status, outcome) = (Problem(error).status, Problem(error).detail)
         }
         guard let action = context.begun else {
-            var refused = entry
-            (refused.outcome, refused.status) = ("refused: \(outcome)", status.code)
-            await audit.recordRefusal(refused)
+            // A check, such as a dry run, succeeds and writes nothing.
+            if status.kind != .successful {
+                var refused = entry
+                (refused.outcome, refused.status) = ("refused: \(outcome)", status.code)
+                await audit.recordRefusal(refused)
+            }
             return try result.get()
         }
         if context.isRefusal(status.code) { audit.countRefusal(of: sender.name) }

@@ -334,6 +334,16 @@ def it_previews_and_imports_a_file(browser, relay, service):
         task.link("Import 1 item", "#page")
         task.status("1 item is added")
         assert item(own, "user/imported")[0]["username"] == good["username"] and task.clicks == 3
+        # The check wrote nothing, so the log has the import alone.
+        task.link("Audit", ".shell")
+        task.wait(lambda: browser.find("#page tbody tr"), "the log")
+        rows = [one.text for one in browser.driver.find_elements(By.CSS_SELECTOR, "#page tbody tr")]
+        assert len(rows) == 2 and "imported user:imported" in rows[0] and "command:" in rows[1], rows
+        task.link("Preview", ".shell")
+        task.link("Show", "#page")
+        task.wait(lambda: browser.find("#page tbody tr"), "the page")
+        texts = browser.script("return $$('#page tbody tr').map((row) => row.cells[1].textContent)")
+        assert any(texts), texts
 
 
 # The pages, and what is there when they are complete.

@@ -276,6 +276,20 @@ def it_explains_why_an_ad_of_a_stopped_campaign_is_absent(browser, relay, servic
         assert "campaign week, which is paused" in browser.text("#explanation"), browser.text("#explanation")
 
 
+def it_explains_where_an_item_is(browser, relay, service):
+    with Service() as fresh:
+        fresh.put({"kind": "user", "id": "hidden", "type": "regular", "username": "Hidden", "avatarUrl": "https://pictures.invalid/a.png", "draft": True})
+        last = next(cell["id"] for cell in reversed(fresh.cells()) if cell["id"].startswith("user:"))
+        browser.driver.get(f"{fresh.admin_url}/explain")
+        browser.wait(lambda: browser.find("#question:not([hidden])"), "the form")
+        # Nothing is explained before a question.
+        assert not browser.find("#explanation:not([hidden])")
+        for cell, answer in [("lamp", "the kind and the id"), ("user:nobody", "No item user:nobody"), ("user:hidden", "It is a draft"), (last, "further below: cell ")]:
+            browser.script("$('#question [name=cell]').value = arguments[0]", cell)
+            browser.click("#question button")
+            browser.wait(lambda: browser.text("h1") == f"Why is {cell} not here?" and answer in browser.text("#explanation"), f"the answer for {cell}")
+
+
 def it_requires_the_token_for_explanations_and_passes_axe(browser, relay, service):
     ad = next(cell["id"] for cell in service.cells() if cell["id"].startswith("ad:"))
     found = []

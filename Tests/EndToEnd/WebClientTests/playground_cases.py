@@ -111,6 +111,13 @@ def it_shows_one_cell_with_its_json_and_shares_the_texts(browser, relay, service
     # The texts are kept over a reload, and a link has them.
     browser.driver.refresh()
     browser.wait(lambda: "Night for the early shift" in browser.text("#cells .json"), "the kept texts")
+    # An example does not lose the person's text.
+    choose = "const menu = $('#example'); menu.value = arguments[0]; menu.dispatchEvent(new Event('change'))"
+    assert browser.script("return $('#example').selectedOptions[0].textContent") == "Your text"
+    browser.script(choose, "recipe")
+    browser.wait(lambda: '"id": "recipe:' in browser.text("#cells .json"), "the example")
+    browser.script(choose, "")
+    browser.wait(lambda: "Night for the early shift" in browser.text("#cells .json"), "the person's text")
     browser.script("$('#share').click()")
     link = browser.wait(lambda: browser.script("return location.hash.startsWith('#share=') && location.href"), "the link")
     with browser.window() as other:

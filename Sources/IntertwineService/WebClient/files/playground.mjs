@@ -190,8 +190,22 @@ function report(errors) {
 
 const texts = () => ({ declaration: inputs.declaration.value, item: inputs.item.value });
 
+/** The edited texts, to which the choice "Your text" returns from an example. */
+let own = null;
+
+const nameOf = ({ declaration, item }) => Object.keys(examples).find((name) => examples[name].declaration === declaration && examples[name].item === item) ?? "";
+
+/** Chooses the example that the texts are, or the person's own text. */
+function choose() {
+  const name = nameOf(texts());
+  if (name === "") own = texts();
+  find("own-text").hidden = own === null;
+  find("example").value = name;
+}
+
 function changed() {
   keep(texts());
+  choose();
   clearTimeout(timer);
   timer = setTimeout(update, pause);
 }
@@ -199,6 +213,7 @@ function changed() {
 function load({ declaration, item }) {
   inputs.declaration.value = declaration;
   inputs.item.value = item;
+  choose();
   update();
 }
 
@@ -206,7 +221,6 @@ function load({ declaration, item }) {
 async function begin() {
   const name = new URLSearchParams(location.hash.slice(1)).get("example");
   const example = Object.hasOwn(examples, name ?? "") ? examples[name] : null;
-  if (example) find("example").value = name;
   load((await textsOf(location.hash)) ?? example ?? kept() ?? examples.event);
 }
 
@@ -218,10 +232,10 @@ async function copy(button, text) {
   setTimeout(() => (button.textContent = label), 2000);
 }
 
-find("example").append(...Object.keys(examples).map((name) => element("option", { value: name }, name[0].toUpperCase() + name.slice(1))));
+find("example").append(element("option", { value: "", id: "own-text", hidden: true }, "Your text"), ...Object.keys(examples).map((name) => element("option", { value: name }, name[0].toUpperCase() + name.slice(1))));
 find("example").addEventListener("change", ({ target }) => {
   history.replaceState(null, "", location.pathname);
-  load(examples[target.value]);
+  load(examples[target.value] ?? own);
   keep(texts());
 });
 find("copy").addEventListener("click", ({ target }) => copy(target, inputs.declaration.value));

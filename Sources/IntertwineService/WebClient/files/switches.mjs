@@ -11,7 +11,7 @@ const groups = [
 
 /** Shows the switches in a container. `options` are those of the page's URL, which follows the switches. */
 export function showSwitches({ container, feed, options }) {
-  const values = { width: options.width, text: options.text, language: options.language ?? "en", scheme: stored() };
+  const values = { width: options.width, text: options.text, language: options.language ?? preferred(), scheme: stored() };
   const apply = {
     width(value) {
       feed.style.maxWidth = value === null ? "" : `${value}px`;
@@ -64,6 +64,12 @@ function press(buttons, pressed) {
     button.setAttribute("aria-pressed", String(button === pressed));
     button.tabIndex = button === pressed ? 0 : -1;
   }
+}
+
+/** Returns the language of the switches that the browser asks the service for. */
+function preferred() {
+  const known = new Map(groups.find(([name]) => name === "language")[2]);
+  return navigator.languages.map((tag) => tag.split("-")[0]).find((tag) => known.has(tag)) ?? "en";
 }
 
 function showScheme(scheme) {

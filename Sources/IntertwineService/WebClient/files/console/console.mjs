@@ -137,6 +137,20 @@ async function sources() {
 
 // Audit
 
+const deeds = [
+  ["PUT", /^\/admin\/takedowns\//, "took down"], ["DELETE", /^\/admin\/takedowns\//, "released"], ["PUT", /\/override$/, "paused or resumed"], ["DELETE", /\/override$/, "removed the override"],
+  ["POST", /\/restore$/, "restored a revision"], ["POST", /^\/admin\/sources\/.*\/sync$/, "synchronized a source"], ["POST", /^\/admin\/operations$/, "performed operations"],
+  ["POST", /^\/admin\/items$/, "imported"], ["PATCH", /^\/admin\/items$/, "changed fields"], ["PUT", /^\/admin\/items\//, "saved"], ["DELETE", /^\/admin\/items\//, "deleted"],
+  ["POST", /^\/admin\/events\/void$/, "voided events"], ["DELETE", /^\/admin\/viewers\//, "erased a viewer"],
+]
+
+/** Returns what an entry did, in words. Its title has the request. */
+function deed({ method, path }) {
+  const request = `${method} ${decoded(path)}`
+  const [, , words = request] = deeds.find(([wanted, pattern]) => wanted === method && pattern.test(path.split("?")[0])) ?? []
+  return create("span", { title: request, textContent: words })
+}
+
 function filters(fields, onChange) {
   const parameters = new URLSearchParams(location.hash.slice(1))
   const inputs = fields.map(([name, label, properties = {}]) => create("label", {}, `${label} `, create("input", { name, value: parameters.get(name) ?? "", autocomplete: "off", ...properties })))
@@ -166,7 +180,7 @@ async function audit() {
   }
   const columns = [
     { name: "Time", value: (one) => time(one.time) }, { name: "Who", value: ({ who }) => who || "–" },
-    { name: "What", isWide: true, value: (one) => `${one.method} ${decoded(one.path)}` },
+    { name: "What", isWide: true, value: deed },
     { name: "Items", isWide: true, value: (one) => (one.items ?? []).slice(0, 5).flatMap((item, index) => [index > 0 ? ", " : "", itemLink(item)]).concat((one.items ?? []).length > 5 ? [" …"] : []) },
     { name: "Changes", value: (one) => Object.entries(one.changes ?? {}).map(([name, count]) => `${count} ${name}`).join(", ") },
     { name: "Outcome", isWide: true, value: (one) => (one.outcome === "done" ? state("done", "good") : one.outcome) },
@@ -242,7 +256,7 @@ function preview() {
     ["feed", "Feed", { value: "main", required: true }], ["at", "At", { type: "datetime-local" }], ["viewer", "Viewer", { placeholder: "none", maxLength: 256 }],
     ["drafts", "With drafts", { type: "checkbox", value: "true" }],
   ]
-  const textsOf = ({ bindings }) => Object.values(bindings ?? {}).filter(({ type }) => type === "text").map(({ text }) => text).join(" · ")
+  const textsOf = ({ actions }) => Object.values(actions?.configuration?.bindings ?? {}).filter(({ type }) => type === "text").map(({ text }) => text).join(" · ")
   return [
     create("p", { className: "quiet", textContent: "The page that the feed has at a moment, for a viewer or without one. It counts nothing. Times are in your zone; without one it is now." }),
     ...asking("Preview", fields, "Show", async ({ feed, ...values }) => {

@@ -14,12 +14,16 @@ function create(tag, text, ...children) {
   return element
 }
 
-async function load() {
+async function load(more = {}) {
   const query = new URLSearchParams([...parameters].filter(([, value]) => value !== ""))
+  for (const [name, value] of Object.entries(more)) query.set(name, value)
   for (const name of ["cell", "cells"]) query.delete(name)
   const headers = parameters.has("cells") ? { "Accept-Cells": parameters.get("cells") } : {}
   return (await send(`/admin/explain?${query}`, { headers })).json()
 }
+
+/** How many pages of 100 cells are searched. */
+const maxPages = 20
 
 const scopes = {
   page: ({ perPage }) => `Each page has the next ${perPage} advertisements of the rotation.`,
@@ -61,11 +65,12 @@ function linked(text) {
   return item && window === window.top ? itemLink(item, text) : text
 }
 
-/** Returns the campaigns that do not run and have an ad, with their states and reasons. Campaigns of a file have no items. */
-async function stopped(id) {
+/** Returns the stored campaigns that have an ad, with their states and reasons. Campaigns of a file have no items. */
+async function campaignsWith(id) {
   const { campaigns } = await (await send("/admin/campaigns?limit=1000")).json()
   const found = []
-  for (const campaign of campaigns.filter(({ state }) => state !== "running").slice(0, 50)) {
+  for (const campaign of campaigns.slice(0, 50)) {
+    // A campaign of a file answers 404.
     const item = await send(`/admin/items/campaign/${encodeURIComponent(campaign.campaign)}`).then((response) => response.json(), () => ({}))
     if ((item.creatives ?? []).some((creative) => String(creative) === id)) found.push(campaign)
   }
@@ -77,19 +82,53 @@ async function absence(page) {
   const [, kind, id] = /^([^:]+):([^#]+)/.exec(cell) ?? []
   const ad = page.advertisements?.find((one) => one.kind === kind && one.id === id)
   const sentences = []
-  if (kind === "ad") {
-    for (const { campaign, state, reason } of await stopped(id)) sentences.push(`It belongs to the campaign ${campaign}, which is ${state}${reason && reason !== `it is ${state}` ? `: ${reason}` : ""}.`)
+  const own = kind === "ad" ? await campaignsWith(id) : []
+  const running = own.filter(({ state }) => state === "running").map(({ campaign }) => campaign)
+  if (running.length === 0) {
+    for (const { campaign, state, reason } of own) sentences.push(`It belongs to the campaign ${campaign}, which is ${state}${reason && reason !== `it is ${state}` ? `: ${reason}` : ""}.`)
   }
   const taken = (page.takenDown ?? []).some((one) => one === cell || (one.kind === kind && one.id === id))
   if (taken) sentences.push("It is taken down.")
   const left = [...(page.omitted ?? []), ...(page.excludedAdvertisements ?? [])].find((one) => one.kind === kind && String(one.id) === id)
   if (left && sentences.length === 0) sentences.push(`It is left out: ${left.reason}.`)
-  for (const { campaign, reason } of page.adSlots.flatMap(({ others }) => others)) {
-    if (ad?.campaign === campaign) sentences.push(`Its campaign ${campaign} has no slot here: ${reason}.`)
+  const obstacles = new Map(page.adSlots.flatMap(({ others }) => others).map(({ campaign, reason }) => [campaign, reason]))
+  if (sentences.length === 0) {
+    for (const campaign of running) {
+      const reason = obstacles.has(campaign) ? `which has no ad slot of this page: ${obstacles.get(campaign)}` : "whose ad slots of this page have other ads"
+      sentences.push(`It belongs to the running campaign ${campaign}, ${reason}.`)
+    }
   }
-  if (sentences.length === 0 && ad?.page) sentences.push(`Page ${ad.page} shows it, in ad slot ${ad.slot + 1}.`)
-  if (sentences.length === 0) sentences.push("The page does not have the cell: it is further below, has changed since, or is on another viewer's page.")
-  return sentences
+  if (ad?.page) sentences.push(`Page ${ad.page} shows it, in ad slot ${ad.slot + 1}.`)
+  if (sentences.length > 0) return sentences
+  if (!kind) return ["A cell has the name of its item, which is the kind and the id, such as article:7."]
+  return (await stored(kind, id)) ?? further(page)
+}
+
+/** Returns the reason in an item's own state, as sentences; null if the feed may show it. */
+async function stored(kind, id) {
+  const query = new URLSearchParams({ q: `${kind}:${id}`, kind, limit: 100 })
+  const listed = await send(`/admin/items?${query}`).then((response) => response.json(), (error) => ({ error }))
+  if (listed.error) return [listed.error.message]
+  const item = listed.items.find((one) => one.item === `${kind}:${id}`)
+  if (!item) return listed.isComplete ? [`No item ${kind}:${id} is stored.`] : null
+  if (item.state === "public") return null
+  const reason = item.reason ? `: ${item.reason}` : ""
+  return [item.state === "taken-down" ? `It is taken down${reason}.` : { draft: "It is a draft.", scheduled: "Its time of publication has not come yet.", expired: "It has expired." }[item.state] ?? `Its state is ${item.state}.`]
+}
+
+/** Looks for the cell on the next pages, and returns where it is, as sentences. */
+async function further(page) {
+  let count = page.cells.length
+  for (let number = 0; page.next && number < maxPages; number++) {
+    page = await load({ cursor: new URL(page.next, location).searchParams.get("cursor"), limit: 100 })
+    const index = page.cells.findIndex((one) => one.cell === cell)
+    if (index >= 0) return [parameters.get("cursor") ? `It is further below: cell ${count + index + 1} from the start of this page.` : `It is further below: cell ${count + index + 1} of the feed.`]
+    count += page.cells.length
+  }
+  if (page.next) return [`It is not among the next ${count} cells of the feed.`]
+  return [parameters.get("viewer")
+    ? "The feed ends without it for this viewer: the viewer has dismissed it or muted its author, or the feed has no section or filter with it."
+    : "The feed ends without it: no section of the feed has it, or it has another cell as its first one."]
 }
 
 async function explained(page) {
@@ -115,6 +154,7 @@ async function explained(page) {
 }
 
 async function show() {
+  if (!isAsked) return
   find("status").textContent = "Loading …"
   try {
     const parts = await explained(await load())
@@ -130,6 +170,7 @@ async function show() {
 const form = find("question")
 // In the frame of the web client, the page is about one cell.
 form.hidden = window !== window.top
+const isAsked = parameters.size > 0 || form.hidden
 for (const input of form.querySelectorAll("input")) input.value = parameters.get(input.name) ?? ""
 form.addEventListener("submit", (event) => {
   event.preventDefault()

@@ -199,9 +199,11 @@ async function show() {
     find("legend").replaceChildren(...legend(series))
     find("table").replaceChildren(table(rows))
     find("figure").hidden = find("table").hidden = rows.rows.length === 0
+    const ofAds = ["ad", "campaign", "advertiser", "creative"]
+    find("note").hidden = campaign !== "" || rows.rows.length === 0 || [rows.by, rows.thenBy].some((one) => ofAds.includes(one))
     find("status").textContent = rows.rows.length === 0 ? await nothingCounted() : `${rows.rows.length} ${rows.rows.length === 1 ? "row" : "rows"}. ${text}`
   } catch (error) {
-    find("figure").hidden = find("table").hidden = true
+    find("figure").hidden = find("table").hidden = find("note").hidden = true
     find("status").textContent = error.message
   }
 }
