@@ -10,9 +10,9 @@ enum WebClient {
     }
 
     /// - Parameter filteredFeeds: The names of the feeds that have filters.
-    static func routes(viewerHeader: String, filteredFeeds: [String]) -> [Route] {
+    static func routes(viewerHeader: String, filteredFeeds: [String], operatorPort: Int) -> [Route] {
         #if WebClient
-            WebClientRoutes(viewerHeader: viewerHeader, filteredFeeds: filteredFeeds).routes
+            WebClientRoutes(viewerHeader: viewerHeader, filteredFeeds: filteredFeeds, operatorPort: operatorPort).routes
         #else
             []
         #endif

@@ -15,9 +15,12 @@ struct WebClientRoutes: Sendable {
 
     private let files: [String: LazyResponse]
 
-    init(viewerHeader: String, filteredFeeds: [String]) {
+    init(viewerHeader: String, filteredFeeds: [String], operatorPort: Int) {
         let files = WebClientFile.all.filter { !$0.isOfOperators }.map { file in
-            let values = [("viewer-header", "X-Viewer-ID", viewerHeader), ("filtered-feeds", "", filteredFeeds.joined(separator: " "))]
+            let values = [
+                ("viewer-header", "X-Viewer-ID", viewerHeader), ("filtered-feeds", "", filteredFeeds.joined(separator: " ")),
+                ("operator-port", "8081", String(operatorPort)),
+            ]
             let bytes = ["index.html", "playground.html"].contains(file.name) ? Self.page(file.bytes, values) : file.bytes
             let pattern = file.name == "index.html" ? "/" : Self.patterns.last { file.name.hasPrefix($0.folder) }?.pattern ?? "/"
             return (file.name, Self.content(file, bytes, policy: Self.policy, route: pattern))

@@ -96,7 +96,7 @@ def it_shows_what_an_app_receives_beside_the_feed(browser, relay, service):
         name = wide.text("#inspector h2")
         assert f'"id": "{name}"' in shown.text and wide.script("return $('.cell.is-inspected').dataset.id") == name
         assert wide.script("return $('.feed').getBoundingClientRect().right <= $('#inspector').getBoundingClientRect().left")
-        for form, expected in (("Swift", "views.register("), ("Element", "<template data-cell="), ("Move", f'"move":"{name}"')):
+        for form, expected in (("Swift", "views.register("), ("Element", "<template data-cell="), ("Move", f'"move":"{name}"'), ("Move", f"{service.admin_url.rstrip('/').rsplit(':')[-1]}/admin/operations")):
             wide.script("$$('.form-choice').find((one) => one.textContent === arguments[0]).click()", form)
             assert expected in wide.text("#inspector .form"), (form, wide.text("#inspector .form"))
         # Another cell is selected by the focus, and the focus stays.

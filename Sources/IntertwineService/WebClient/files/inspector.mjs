@@ -114,7 +114,7 @@ export class Inspector {
       JSON: () => element("div", {}, element("pre.json", { dir: "ltr" }, ...highlighted(entry.cell)), ...playgroundLink(entry.cell)),
       Swift: () => code(swiftSnippet(entry.cell, document.baseURI)),
       Element: () => code(elementSnippet(entry.cell, document.baseURI)),
-      Move: () => element("div", {}, element("p.quiet", {}, "An operator moves the item, and every open page follows. Run this, and watch the cell:"),
+      Move: () => element("div.wrapped", {}, element("p.quiet", {}, "An operator moves the item, and every open page follows. Run this, and watch the cell:"),
         code(moveSnippet(entry, this.feed.entries, this.operators))),
     };
     const shown = element("div.form");

@@ -54,6 +54,6 @@ export function moveSnippet(entry, entries, operators) {
   const first = entries.find(isItem);
   const other = first === entry ? entries.filter(isItem)[1] : first;
   const move = { move: entry.cell.id, [first === entry ? "after" : "before"]: other?.cell.id ?? entry.cell.id };
-  const address = new URL("admin/operations", operators ?? `${location.protocol}//${location.hostname}:8081/`).href;
+  const address = new URL("admin/operations", operators ?? `${location.protocol}//${location.hostname}:${document.querySelector('meta[name="operator-port"]').content}/`).href;
   return `curl --json '${JSON.stringify({ operations: [move] }).replaceAll("'", "'\\''")}' \\\n    ${address}`;
 }
