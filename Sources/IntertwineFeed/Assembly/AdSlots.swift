@@ -1,8 +1,8 @@
 /// The ad slots of one page, which the sources of ads fill.
 ///
 /// ```swift
-/// func begin(_ slots: inout AdSlots) throws -> (inout AdSlots) throws -> Void {
-///     { slots in for slot in slots.empty.prefix(1) { try slots.fill(slot, with: "ad:7") } }
+/// func fill(_ slots: inout AdSlots) throws {
+///     for slot in slots.empty.prefix(1) { try slots.fill(slot, with: "ad:7") }
 /// }
 /// ```
 public struct AdSlots {
@@ -27,6 +27,12 @@ public struct AdSlots {
     let session: PageSession
     /// It is set by campaigns if the page may have ads of theirs. The page is one viewer's then.
     var targeting: TargetingContext?
+    var campaignIndex: CampaignIndex?
+    var houseAds: (inventory: HouseAdInventory?, mark: Int64?) = (nil, nil)
+    /// What the sources of an embedding program decided; nil without such sources.
+    private let decisions: AdDecisions?
+    /// An error of the store or of a decision that a source has got, which ends the assembly.
+    private(set) var failure: (any Error)?
     private(set) var identity: UInt32 = 0
     private(set) var context: CellContext
     private(set) var blocks: [Block] = []
@@ -40,17 +46,19 @@ public struct AdSlots {
     var source = ""
     private var left: (before: [PageCursor.AdState], after: [PageCursor.AdState]) = ([], [])
 
-    init(for session: PageSession, of sections: FeedSections) {
-        (self.session, self.sections, context) = (session, sections, session.context)
+    init(for session: PageSession, of sections: FeedSections, _ decisions: AdDecisions?) {
+        (self.session, self.sections, self.decisions, context) = (session, sections, decisions, session.context)
     }
 
+    /// It is not nil if the page is one viewer's, so that its impressions count once for the viewer.
+    var viewed: TargetingContext? { decisions == nil ? targeting : session.client.targeting }
+
     /// Finds the slots of a page whose content is read.
-    /// `isOfViewer`: true if each page is one viewer's, so that its impressions count once for the viewer.
-    mutating func place(in content: PageContent, showsAdsAlone: Bool, spacing: AdSpacing, feed: UInt64, isOfViewer: Bool = false) {
+    mutating func place(in content: PageContent, showsAdsAlone: Bool, spacing: AdSpacing, feed: UInt64) {
         self.content = content
         identity = PageCursor.identity(of: content.cells.first?.position, inFeed: feed)
-        // A page of campaigns that is requested again later counts as another impression.
-        context.page = (isOfViewer ? session.client.targeting : targeting)?.page(identity) ?? identity
+        // A page of one viewer that is requested again later counts as another impression.
+        context.page = viewed?.page(identity) ?? identity
         let cursor = session.cursor
         distances = AdDistances(
             spacing, count: content.cells.count, isBackward: session.direction == .backward, around: cursor?.shown)
@@ -181,6 +189,18 @@ public struct AdSlots {
     /// Puts an ad of the store into a slot, unless it does not exist, has no cell in the layout, or is too near to itself.
     @discardableResult
     public mutating func fill(_ slot: Int, with cell: String) throws -> Bool {
+        try fill(slot, with: cell, at: session.request.now)
+    }
+
+    @discardableResult
+    mutating func fill(_ slot: Int, with cell: String, at time: Int64) throws -> Bool {
+        do { return try put(cell, in: slot, at: time) } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    private mutating func put(_ cell: String, in slot: Int, at time: Int64) throws -> Bool {
         guard slots.indices.contains(slot), slots[slot].cell == nil, let name = session.factories.item(ofCell: cell),
             session.factories.isAdvertisement(name.kind),
             let item = try session.snapshot.item(kind: name.kind, id: name.id)
@@ -189,7 +209,7 @@ public struct AdSlots {
         var renderer = session.renderer(in: context)
         guard distances.permits(key, at: coordinate), var found = try renderer.cell(of: item) else { return false }
         distances.note(key, at: coordinate)
-        found.served = AdServer.ServedAd(campaign: source, creative: CreativeID(item), frequencyCapTTL: 0, at: session.request.now)
+        found.served = AdServer.ServedAd(campaign: source, creative: CreativeID(item), frequencyCapTTL: 0, at: time)
         slots[slot].cell = found
         return true
     }
@@ -212,26 +232,21 @@ public struct AdSlots {
         }
     }
 
-    /// An error that ends an assembly: the source has to decide first.
-    struct UndecidedError: Error {
-        let key: String
-        let source: any AdSource
-        let slots: Int
-        let context: FeedContext
-        let state: [UInt8]
-    }
-
-    func decision(of source: any AdSource) throws -> [String?] {
-        let empty = emptyCount
-        // An explanation or a preview sends no request.
-        if empty == 0 || session.client.targeting?.allocates == false { return [] }
-        // One assembly may be of several pages.
-        let key = "\(identity) \(source.name)"
-        if let known = session.rows.decisions[key] { return known }
+    mutating func decision(of source: any AdSource) throws -> AdDecisions.Decision? {
+        guard emptyCount > 0, let decisions, let targeting = session.client.targeting else { return nil }
         let (request, client) = (session.request, session.client)
-        let context = FeedContext(
-            viewer: client.viewer?.name, attributes: client.attributes?.values ?? [:], language: request.language, filters: request.filters)
-        throw UndecidedError(key: key, source: source, slots: empty, context: context, state: state)
+        let question = AdDecisions.Question(
+            source: source.name,
+            context: FeedContext(
+                viewer: client.viewer?.name, attributes: client.attributes?.values ?? [:], language: request.language,
+                filters: request.filters),
+            moment: targeting.moment, page: identity, slots: empty, state: state)
+        if let known = decisions.known(question, now: request.now) { return known }
+        // An explanation, a preview or a HEAD request asks nobody.
+        guard targeting.allocates else { return nil }
+        let undecided = AdDecisions.UndecidedError(source: source, question: question)
+        failure = undecided
+        throw undecided
     }
 
     // MARK: Cursors

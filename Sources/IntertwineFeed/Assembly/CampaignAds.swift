@@ -13,17 +13,17 @@ struct CampaignAds: AdSource {
     let feed: String
     let digest: UInt64
 
-    func begin(_ slots: inout AdSlots) throws -> (inout AdSlots) throws -> Void {
+    func begin(_ slots: inout AdSlots) throws {
         let session = slots.session
         guard let campaignIndex = try campaigns.campaignIndex(at: session.version, in: session.snapshot, of: session.store),
             campaignIndex.hasActiveCampaigns(feed: feed, at: session.request.now), var targeting = session.client.targeting
-        else { return { _ in } }
+        else { return }
         targeting.context = session.request.filters.flatMap { name, values in values.map { Targeting.context(name, $0) } }.sorted()
-        slots.targeting = targeting
-        return { [targeting] in try fill(&$0, campaignIndex, targeting) }
+        (slots.targeting, slots.campaignIndex) = (targeting, campaignIndex)
     }
 
-    private func fill(_ slots: inout AdSlots, _ campaignIndex: CampaignIndex, _ targeting: TargetingContext) throws {
+    func fill(_ slots: inout AdSlots) throws {
+        guard let targeting = slots.targeting, let campaignIndex = slots.campaignIndex else { return }
         let session = slots.session
         slots.distances.begin(AdDecision.seed(targeting.viewer, digest, UInt64(bitPattern: targeting.moment)))
         guard !slots.slots.isEmpty else { return }

@@ -13,9 +13,12 @@ package final class FeedAssembler: Sendable {
     private let readers: [SourceReader]
     let sourceItems: SourceItems
     let campaigns: Campaigns?
+    private let campaignAds: CampaignAds?
+    private let houseAds: HouseAds
     private let adSources: [any AdSource]
-    /// True if there are sources of ads beside the built-in ones, for whose decisions a page may wait.
-    package let hasOwnAds: Bool
+    /// The decisions of sources of ads beside the built-in ones, for which a page may wait; nil without such sources.
+    private let decisions: AdDecisions?
+    private let decisionLimit: Duration
     private let links: Links
     private let tokens: CellTokens
     package let path: String
@@ -33,7 +36,7 @@ package final class FeedAssembler: Sendable {
         name: String = "feed", title: String = "main", path: String = "/feed", store: any FeedStore,
         source: any DataSource = FlatDataSource(),
         factories: CellFactories, cells: RenderedCellCache = RenderedCellCache(), placement: any AdPlacement = MidpointPlacement(),
-        campaigns: Campaigns? = nil, adSources: [any AdSource] = [],
+        campaigns: Campaigns? = nil, adSources: [any AdSource] = [], decisionLimit: Duration = .seconds(2),
         isFair: Bool = true, spacing: AdSpacing = AdSpacing(), sourceItems: SourceItems = SourceItems(), ranking: FeedRanking? = nil,
         filters: [ItemFilter] = [],
         keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
@@ -41,10 +44,10 @@ package final class FeedAssembler: Sendable {
         let sections = FeedSections(source.sections, placement: placement)
         let scope = ranking == nil ? sections.scope : "\(sections.scope)\u{3}ranked"
         let digest = PageCursor.digest(ofFeed: scope.isEmpty ? name : "\(name)\u{0}\(scope)")
-        let paid: [any AdSource] = campaigns.map { [CampaignAds(campaigns: $0, feed: title, digest: digest)] } ?? []
-        self.adSources =
-            paid + adSources + [HouseAds(in: sections, factories: factories, isFair: isFair), PinnedAds(in: sections)]
-        hasOwnAds = !adSources.isEmpty
+        campaignAds = campaigns.map { CampaignAds(campaigns: $0, feed: title, digest: digest) }
+        houseAds = HouseAds(in: sections, factories: factories, isFair: isFair)
+        self.adSources = (campaignAds.map { [$0] } ?? []) + adSources + [houseAds, PinnedAds(in: sections)]
+        (decisions, self.decisionLimit) = (adSources.isEmpty ? nil : AdDecisions(), decisionLimit)
         (self.store, self.source, self.sections, self.factories, self.cells) = (store, source, sections, factories, cells)
         (self.campaigns, self.spacing, self.links, self.tokens) = (campaigns, spacing, links, tokens)
         (self.path, self.title, self.digest, self.logger) = (path, title, digest, logger)
@@ -63,6 +66,8 @@ package final class FeedAssembler: Sendable {
     package var ordersItself: Bool { readsSources || !(source is FlatDataSource || source is SectionedDataSource) }
 
     package var readsSources: Bool { !readers.isEmpty }
+
+    package var hasOwnAds: Bool { decisions != nil }
 
     /// True if each page is made for one request: no cache and no request of another viewer gets it.
     package var dependsOnViewer: Bool { hasOwnAds || hasViewersContent }
@@ -90,27 +95,42 @@ package final class FeedAssembler: Sendable {
     ) async throws -> Value {
         var rows = SourceRows()
         let context = sourceContext(of: request, for: client)
-        for _ in 0..<(mayWait ? Self.sourceReads : 0) {
+        for _ in 0..<(mayWait ? Self.sourceReads + Self.clientPageLimit * adSources.count : 0) {
             do { return try await body(rows) } catch let missing as SourceRows.MissingError {
                 guard let reader = sections.reader(of: missing.query.section) else { throw missing }
                 rows.add(try await reader.items(missing.query, for: context), for: missing.query)
-            } catch let undecided as AdSlots.UndecidedError {
-                rows.decisions[undecided.key] = try await decision(undecided, now: request.now)
+            } catch let undecided as AdDecisions.UndecidedError {
+                decisions?.add(try await cells(of: undecided, now: request.now), for: undecided.question, now: request.now)
             }
         }
         guard mayWait else { return try await body(rows) }
         throw StoreError.unavailable("a page of \(path) needs too many reads of its data source")
     }
 
-    private func decision(_ asked: AdSlots.UndecidedError, now: Int64) async throws -> [String?] {
-        do { return try await asked.source.decide(asked.slots, of: title, for: asked.context, after: asked.state) } catch {
-            try Task.checkCancellation()
-            let name = asked.source.name
-            if omissions.repetitions(of: "ads \(name)", now: now) != nil {
-                logger.warning("a source of ads failed, and its slots are empty", metadata: ["source": "\(name)", "error": "\(error)"])
+    private func cells(of asked: AdDecisions.UndecidedError, now: Int64) async throws -> [String?] {
+        do {
+            return try await withThrowingTaskGroup { [title, decisionLimit] group in
+                defer { group.cancelAll() }
+                group.addTask {
+                    try await asked.source.decide(
+                        asked.question.slots.count, of: title, for: asked.question.context, after: asked.question.state)
+                }
+                group.addTask {
+                    try await Task.sleep(for: decisionLimit)
+                    throw StoreError.unavailable("it exceeded its time limit of \(decisionLimit)")
+                }
+                return try await group.next() ?? []
             }
+        } catch {
+            try Task.checkCancellation()
+            report(error, of: asked.source, now: now)
             return []
         }
+    }
+
+    private func report(_ error: any Error, of source: any AdSource, now: Int64) {
+        guard omissions.repetitions(of: "ads \(source.name)", now: now) != nil else { return }
+        logger.warning("a source of ads failed, and its slots are empty", metadata: ["source": "\(source.name)", "error": "\(error)"])
     }
 
     // MARK: Pages
@@ -237,18 +257,22 @@ package final class FeedAssembler: Sendable {
         session.newest = newest
         session.isOfAuthors = (source as? SectionedDataSource)?.followed != nil
         session.filter = RowFilter(session.request.filters, among: filters)
-        var slots = AdSlots(for: session, of: sections)
-        let fillers = try adSources.map { ads in
-            slots.source = ads.name
-            return try ads.begin(&slots)
-        }
+        var slots = AdSlots(for: session, of: sections, decisions)
+        try campaignAds?.begin(&slots)
+        try houseAds.begin(&slots)
         let content = try session.ranked?.read(for: session, factories) ?? PageReader(of: source, sections, for: session).read()
-        slots.place(
-            in: content, showsAdsAlone: source.showsAdsAlone, spacing: spacing, feed: digest(session.request.filters), isOfViewer: hasOwnAds
-        )
-        for (ads, fill) in zip(adSources, fillers) {
+        slots.place(in: content, showsAdsAlone: source.showsAdsAlone, spacing: spacing, feed: digest(session.request.filters))
+        for ads in adSources {
+            // The built-in sources have names of one character.
+            let isOwn = ads.name.utf8.count > 1
+            // Robots get house ads only.
+            if isOwn, session.client.targeting == nil { continue }
             slots.source = ads.name
-            try fill(&slots)
+            do { try ads.fill(&slots) } catch  where isOwn && slots.failure == nil {
+                report(error, of: ads, now: session.request.now)
+            }
+            // A source may have caught it.
+            if let failure = slots.failure { throw failure }
         }
         return try splice(&slots)
     }

@@ -20,7 +20,8 @@ final class HouseAds: AdSource {
 
     private func rotation(of session: PageSession) -> HouseAdRotation { rotations[session.request.layout] ?? HouseAdRotation(types: []) }
 
-    func begin(_ slots: inout AdSlots) throws -> (inout AdSlots) throws -> Void {
+    func begin(_ slots: inout AdSlots) throws {
+        slots.source = name
         let session = slots.session
         let rotation = rotation(of: session)
         var mark = session.cursor.flatMap { _ in Self.mark(slots.state) }
@@ -32,10 +33,10 @@ final class HouseAds: AdSource {
             if session.cursor == nil, isFair, let hour = session.request.rotationHour {
                 mark = rotation.offset(RotationSeed(viewer: session.client.viewer?.name, hour: hour), of: found)
             }
-            if slots.targeting == nil, found.ownsStream, !found.isEmpty { announce(found, from: mark, for: session) }
+            if slots.viewed == nil, found.ownsStream, !found.isEmpty { announce(found, from: mark, for: session) }
             inventory = found
         }
-        return { [self] in try fill(&$0, inventory, from: mark) }
+        slots.houseAds = (inventory, mark)
     }
 
     private static func mark(_ state: [UInt8]) -> Int64? {
@@ -63,8 +64,8 @@ final class HouseAds: AdSource {
     }
 
     /// Only as many advertisements are read as there are empty slots, so that the rotation continues after the last one shown.
-    private func fill(_ slots: inout AdSlots, _ inventory: HouseAdInventory?, from mark: Int64?) throws {
-        let session = slots.session
+    func fill(_ slots: inout AdSlots) throws {
+        let (session, (inventory, mark)) = (slots.session, slots.houseAds)
         var reader = HouseAdReader(of: rotation(of: session).types, inventory, in: slots.context, for: session)
         var (rotation, count) = (mark, slots.emptyCount)
         // Later pages may have a slot for the first house ad, which comes after the last one.

@@ -13,15 +13,11 @@ struct PinnedAds: AdSource {
         members = sections.members { $0 == .pinned }
     }
 
-    func begin(_ slots: inout AdSlots) -> (inout AdSlots) throws -> Void {
-        // The positions of pinned ads are those of the import, not those of a ranking.
-        if members.isEmpty || slots.session.ranked != nil { return { _ in } }
-        let edge = FeedPosition(state: slots.state) ?? slots.session.cursor?.position
-        return { try fill(&$0, from: edge) }
-    }
-
-    private func fill(_ slots: inout AdSlots, from edge: FeedPosition?) throws {
+    func fill(_ slots: inout AdSlots) throws {
         let session = slots.session
+        // The positions of pinned ads are those of the import, not those of a ranking.
+        if members.isEmpty || session.ranked != nil { return }
+        let edge = FeedPosition(state: slots.state) ?? session.cursor?.position
         let (low, high) = edges(of: slots.content, session.direction, from: edge)
         slots.leave(low.state, towards: .backward)
         if high != slots.anchor(.forward) { slots.leave(high.state, towards: .forward) }

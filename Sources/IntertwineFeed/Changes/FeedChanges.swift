@@ -97,7 +97,7 @@ extension FeedAssembler {
         return ClientPageState(
             feed: digest(request.filters), cursor: session.cursor.map { text($0, request.filters) }, limit: request.limit,
             layout: request.layout, width: request.width,
-            scale: request.scale, hour: request.rotationHour ?? 0, moment: slots.targeting?.moment ?? 0,
+            scale: request.scale, hour: request.rotationHour ?? 0, moment: slots.viewed?.moment ?? 0,
             edges: ClientPageState.Edges(before: previous?.position.digest ?? 0, after: next?.position.digest ?? 0),
             cells: entries.map(ClientCell.init), filters: request.filters
         ).text

@@ -303,8 +303,6 @@ struct SourceRows: Sendable {
     }
 
     private var items: [SectionQuery: [FeedItem]] = [:]
-    /// The decisions of sources of ads, by page and source.
-    var decisions: [String: [String?]] = [:]
 
     func visit(_ query: SectionQuery, in snapshot: any FeedSnapshot, _ body: (ItemRow) throws -> Void) throws {
         var (query, rest) = (query, query.limit)

@@ -18,7 +18,7 @@ package final class AdServer: Sendable {
     }
 
     /// The time in milliseconds for which a decision is repeated.
-    private static let lifetime: Int64 = 1_800_000
+    static let lifetime: Int64 = 1_800_000
     private static let pause = Duration.milliseconds(500)
 
     private let ledger: (any CampaignLedger)?

@@ -1,4 +1,5 @@
 import Logging
+import Synchronization
 import TestSupport
 import Testing
 
@@ -11,16 +12,13 @@ struct AdSourceTests {
         let name: String
         let ads: [String]
 
-        func begin(_ slots: inout AdSlots) throws -> (inout AdSlots) throws -> Void {
-            #expect(slots.empty.isEmpty)
+        func fill(_ slots: inout AdSlots) throws {
             let number = Int(slots.state.first ?? 0)
-            return { slots in
-                guard let slot = slots.empty.first else { return }
-                let isFilled = try slots.fill(slot, with: ads[number % ads.count])
-                #expect(isFilled)
-                slots.leave([UInt8(number + 1)], towards: .forward)
-                slots.leave(Array(repeating: 0, count: PageCursor.AdState.limit + 1), towards: .backward)
-            }
+            guard let slot = slots.empty.first else { return }
+            let isFilled = try slots.fill(slot, with: ads[number % ads.count])
+            #expect(isFilled)
+            slots.leave([UInt8(number + 1)], towards: .forward)
+            slots.leave(Array(repeating: 0, count: PageCursor.AdState.limit + 1), towards: .backward)
         }
     }
 
@@ -35,10 +33,21 @@ struct AdSourceTests {
         }
     }
 
+    private struct Failing: AdSource {
+        let name = "failing"
+
+        func fill(_ slots: inout AdSlots) throws {
+            try slots.fill(0, with: "ad:5")
+            throw TestFailure()
+        }
+    }
+
+    private static let reader = PageClient(targeting: TargetingContext(moment: 1))
+
     private static func feed(_ fixture: Fixture, _ sources: any AdSource...) -> FeedAssembler {
         FeedAssembler(
             store: fixture.store, source: fixture.source, factories: fixture.factories, cells: fixture.cells, placement: fixture.placement,
-            adSources: sources, keys: fixture.keys, tokens: fixture.tokens,
+            adSources: sources, decisionLimit: .milliseconds(200), keys: fixture.keys, tokens: fixture.tokens,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     }
 
@@ -53,7 +62,7 @@ struct AdSourceTests {
         #expect(feed.dependsOnViewer)
         var (cursor, shown): (String?, [[String]]) = (nil, [])
         for _ in 0..<3 {
-            let page = try await feed.page(FeedRequest(cursor: cursor, limit: 6, now: Fixture.now))
+            let page = try await feed.page(FeedRequest(cursor: cursor, limit: 6, now: Fixture.now), for: Self.reader)
             shown.append(page.adIDs)
             #expect(page.entries.filter { $0.adSlot != nil }.map(\.campaign) == ["one", "two", nil])
             cursor = page.next.flatMap(Fixture.cursor)
@@ -65,7 +74,7 @@ struct AdSourceTests {
     func decisions() async throws {
         let fixture = try Self.fixture()
         func ads(_ answer: @escaping @Sendable (Int, [UInt8]) async throws -> [String?]) async throws -> [String] {
-            try await Self.feed(fixture, Deciding(answer: answer)).page(FeedRequest(limit: 6, now: Fixture.now)).adIDs
+            try await Self.feed(fixture, Deciding(answer: answer)).page(FeedRequest(limit: 6, now: Fixture.now), for: Self.reader).adIDs
         }
         let decided = try await ads { slots, state in
             #expect(slots == 3 && state.isEmpty)
@@ -75,6 +84,41 @@ struct AdSourceTests {
         #expect(decided == ["ad:5", "ad:0", "ad:4"])
         #expect(try await ads { _, _ in ["user:u1", "ad:none", "none"] } == ["ad:0", "ad:1", "ad:2"])
         #expect(try await ads { _, _ in throw TestFailure() } == ["ad:0", "ad:1", "ad:2"])
+        let hanging = try await ads { _, _ in
+            try await Task.sleep(for: .seconds(3_600))
+            return ["ad:5"]
+        }
+        #expect(hanging == ["ad:0", "ad:1", "ad:2"])
+        let failing = try await Self.feed(fixture, Failing()).page(FeedRequest(limit: 6, now: Fixture.now), for: Self.reader)
+        #expect(failing.adIDs == ["ad:5", "ad:0", "ad:1"])
+    }
+
+    @Test("Changes of a page, previews, explanations, HEAD requests and robots ask no source")
+    func asksOnce() async throws {
+        let asked = Mutex(0)
+        let fixture = try Self.fixture()
+        let feed = Self.feed(
+            fixture,
+            Deciding { _, _ in
+                asked.withLock { $0 += 1 }
+                return ["ad:5"]
+            })
+        var request = FeedRequest(limit: 6, now: Fixture.now, followsChanges: true)
+        let page = try await feed.page(request, for: Self.reader)
+        #expect(page.adIDs == ["ad:5", "ad:0", "ad:1"] && asked.withLock { $0 } == 1)
+        request.now += 60_000
+        let changes = try await feed.changes(since: [try #require(page.syncToken)], request, for: Self.reader)
+        guard case .changed(let diff) = changes else { throw TestFailure() }
+        #expect(diff.changes.count == 0)
+        var others = TargetingContext(moment: 2)
+        others.allocates = false
+        for client in [PageClient(), PageClient(targeting: others)] {
+            #expect(try await feed.page(request, for: client).adIDs == ["ad:0", "ad:1", "ad:2"])
+        }
+        #expect(try await feed.preview(request, for: PageClient(targeting: others), showsDrafts: false).adIDs == ["ad:0", "ad:1", "ad:2"])
+        #expect(asked.withLock { $0 } == 1)
+        #expect(try await feed.page(request, for: PageClient(targeting: TargetingContext(moment: 3))).adIDs.first == "ad:5")
+        #expect(asked.withLock { $0 } == 2)
     }
 
     @Test("A cursor of a former format is refused as invalid")

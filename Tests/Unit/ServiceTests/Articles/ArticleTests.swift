@@ -167,8 +167,11 @@ struct ArticleTests {
                 let report = try await service.operators.get("/admin/reports?by=campaign")
                 #expect(report.text.contains(#""campaign":"kevel""#), "\(report.text)")
                 // The next page is asked for too, and a slot that is not sold, or an ad that does not exist, leaves the slot to house ads.
+                // In the same display period, the page has the same ads.
                 for unsold in [#"{"decisions":{"slot0":null}}"#, #"{"decisions":{"slot0":{"creativeId":9}}}"#, "no JSON"] {
                     answer.withLock { $0 = unsold }
+                    service.clock.advance(by: .seconds(300))
+                    #expect(try await Self.sold(service, first.next).ad == "ad:1")
                     #expect(try await Self.sold(service, first.next).ad == "ad:1")
                 }
                 #expect(asked.withLock { $0.count } == 4)

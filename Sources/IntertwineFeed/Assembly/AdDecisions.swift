@@ -1,0 +1,36 @@
+internal import IntertwinePrimitives
+import Synchronization
+
+/// What the sources of ads of an embedding program decided for pages. The same page gets its ads and tokens again.
+final class AdDecisions: Sendable {
+    struct Question: Hashable {
+        let source: String
+        let context: FeedContext
+        let moment: Int64
+        let page: UInt32
+        let slots: [Int]
+        let state: [UInt8]
+    }
+
+    struct Decision {
+        let cells: [String?]
+        let time: Int64
+    }
+
+    /// An error that ends an assembly: the source has to decide first.
+    struct UndecidedError: Error {
+        let source: any AdSource
+        let question: Question
+    }
+
+    private let decisions = Mutex(BoundedCache<Question, Decision>(limit: 16_384))
+
+    func known(_ question: Question, now: Int64) -> Decision? {
+        decisions.withLock { $0[question] }.flatMap { now < $0.time &+ AdServer.lifetime ? $0 : nil }
+    }
+
+    /// The first decision stays, so that requests at one time get equal tokens.
+    func add(_ cells: [String?], for question: Question, now: Int64) {
+        if known(question, now: now) == nil { decisions.withLock { $0[question] = Decision(cells: cells, time: now) } }
+    }
+}
