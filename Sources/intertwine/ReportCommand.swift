@@ -50,6 +50,9 @@ struct ReportCommand: AsyncParsableCommand {
                     try await zone == .campaign
                     ? configuration.campaignReport(byOwnDays: question.days, ledger) : ledger.report(question)
             }
+            for campaign in report.unknownZones.sorted() {
+                Output.printError("warning: the campaign '\(campaign)' is gone, and its zone with it: its days are left out")
+            }
             if question.includesPrice, let ledger {
                 let figures = try await configuration.campaignFigures(ledger, now: WallClock.now())
                 report.add(figures)

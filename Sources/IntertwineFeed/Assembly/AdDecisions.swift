@@ -1,7 +1,7 @@
 internal import IntertwinePrimitives
 import Synchronization
 
-/// What the sources of ads of an embedding program decided for pages. The same page gets its ads and tokens again.
+/// The decisions of an embedding program's sources of ads. The same page gets its ads and tokens again.
 final class AdDecisions: Sendable {
     struct Question: Hashable {
         let source: String

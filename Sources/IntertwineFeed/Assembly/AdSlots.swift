@@ -29,7 +29,7 @@ public struct AdSlots {
     var targeting: TargetingContext?
     var campaignIndex: CampaignIndex?
     var houseAds: (inventory: HouseAdInventory?, mark: Int64?) = (nil, nil)
-    /// What the sources of an embedding program decided; nil without such sources.
+    /// The decisions of an embedding program's sources; nil without such sources.
     private let decisions: AdDecisions?
     /// An error of the store or of a decision that a source has got, which ends the assembly.
     private(set) var failure: (any Error)?
@@ -242,7 +242,7 @@ public struct AdSlots {
                 filters: request.filters),
             moment: targeting.moment, page: identity, slots: empty, state: state)
         if let known = decisions.known(question, now: request.now) { return known }
-        // An explanation, a preview or a HEAD request asks nobody.
+        // An explanation, a preview or a HEAD request asks no source.
         guard targeting.allocates else { return nil }
         let undecided = AdDecisions.UndecidedError(source: source, question: question)
         failure = undecided

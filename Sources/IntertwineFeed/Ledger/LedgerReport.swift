@@ -105,6 +105,8 @@ package struct LedgerReport: Sendable, Hashable {
     }
 
     package var rows: [Row]
+    /// The campaigns with counts whose own days are not known, so that they have no rows.
+    package var unknownZones: [String] = []
 
     package init(rows: [Row]) {
         self.rows = rows

@@ -36,12 +36,19 @@ final class AddressPrivacy: Sendable {
         }
     }
 
-    /// The forms on all days of a period; of what is no address, the text itself.
-    func storedForms(of address: String, in time: Range<Int64>) -> [String] {
-        guard Self.bytes(of: address) != nil else { return [address] }
-        let days = stride(from: time.lowerBound, to: time.upperBound + Self.day - 1, by: Int(Self.day))
-        return Set(days.compactMap { storedForm(of: address, now: $0) }).sorted()
+    /// The forms on all days of a period, with each accepted key; of what is no address, the text itself. Nil if no address is stored.
+    func storedForms(of address: String, in time: Range<Int64>) -> [String]? {
+        guard let bytes = Self.bytes(of: address) else { return [address] }
+        switch mode {
+        case .none: return nil
+        case .truncated: return [Self.truncated(bytes)]
+        case .hashed:
+            let days = stride(from: time.lowerBound, to: time.upperBound + Self.day - 1, by: Int(Self.day))
+            return Set(days.flatMap { hashes(of: address, now: $0) }).sorted()
+        }
     }
+
+    static let notStored = "addresses are not stored, by events.address"
 
     func anonymized(of address: String, now: Int64) -> AnonymizedAddress? {
         let day = now / Self.day

@@ -65,7 +65,7 @@ extension ServiceConfiguration {
         let campaigns =
             faults.collect { () throws(ConfigurationError) in try campaignsFile(among: file.feeds, creatives(file, extensions)) } ?? nil
         let kinds = standardKinds.adding(extensions.kinds).adding(file.kinds).adding([
-            campaignKind(file.feeds, creatives(file, extensions), campaigns)
+            campaignKind(file.feeds, campaigns, extensions, creatives(file, extensions))
         ]).requiring(variants: factories.variants(of: extensions.kinds))
         let sources = faults.collect { () throws(ConfigurationError) in
             try remoteSources(of: kinds, broken: file.broken, environment: environment)
@@ -82,7 +82,7 @@ extension ServiceConfiguration {
         let (file, factories) = try checkedKindsFile(extensions)
         let campaigns = try campaignsFile(among: file.feeds, creatives(file, extensions))
         return standardKinds.adding(extensions.kinds).adding(file.kinds).adding([
-            campaignKind(file.feeds, creatives(file, extensions), campaigns)
+            campaignKind(file.feeds, campaigns, extensions, creatives(file, extensions))
         ]).requiring(variants: factories.variants(of: extensions.kinds))
     }
 
@@ -198,6 +198,9 @@ extension ServiceConfiguration {
             }
                 + (try await campaigns.blockages(in: opened, now: WallClock.now())).map { Self.line(blocked: $0.campaign, $0.reason) }
                 + Self.lines(on: try await campaigns.campaignIndex(of: opened)?.campaigns ?? [])
+                + campaigns.orphans.map {
+                    "warning: an operator has overridden the campaign '\($0)', which the file does not declare; DELETE its override"
+                }
         } catch let error as StoreError {
             return unchecked("\(error)")
         }
@@ -235,7 +238,9 @@ extension ServiceConfiguration {
     }
 
     package func campaignReport(byOwnDays days: ClosedRange<Int>, _ ledger: any LedgerArchive) async throws -> LedgerReport {
-        guard let (campaigns, items) = try storedCampaigns() else { return LedgerReport(rows: []) }
+        guard let (campaigns, items) = try storedCampaigns() else {
+            throw ConfigurationError("the zones of campaigns are in the store, and there is none; set store.database, or --database")
+        }
         return try await campaigns.report(byOwnDays: days, of: ledger, in: items)
     }
 
@@ -251,9 +256,13 @@ extension ServiceConfiguration {
         return (campaigns, try items.open(reading: ReadLimits()))
     }
 
-    /// Returns the kind of the store's campaigns, whose ids must differ from those of the file.
-    private func campaignKind(_ feeds: DeclaredFeeds, _ creatives: CreativeNames, _ file: CampaignsFile?) -> CampaignKind {
-        CampaignKind(places: feeds.validTargets, creatives: creatives, declared: Set(file?.campaigns.map(\.id) ?? []), file: campaigns.file)
+    /// Returns the kind of the store's campaigns, whose ids must differ from those of the file and from names of sources of ads.
+    private func campaignKind(
+        _ feeds: DeclaredFeeds, _ file: CampaignsFile?, _ extensions: ServiceExtensions, _ creatives: CreativeNames
+    ) -> CampaignKind {
+        CampaignKind(
+            places: feeds.validTargets, creatives: creatives, declared: Set(file?.campaigns.map(\.id) ?? []), file: campaigns.file,
+            sources: Set(extensions.adSources.map(\.name)))
     }
 
     func creatives(_ file: KindsFile, _ extensions: ServiceExtensions) -> CreativeNames {

@@ -27,7 +27,10 @@ extension ServiceConfiguration {
     package func storedForms(of address: String, in time: Range<Int64>) throws -> [String] {
         // Only hashes need the keys of the service.
         let keys = events.address == .hashed ? try keyRing().keys : SigningKeys(current: .random())
-        return AddressPrivacy(mode: events.address, keys: keys).storedForms(of: address, in: time)
+        guard let forms = AddressPrivacy(mode: events.address, keys: keys).storedForms(of: address, in: time) else {
+            throw ConfigurationError(AddressPrivacy.notStored)
+        }
+        return forms
     }
 
     package func existingLedger() throws(StoreError) -> (any PersistentLedger)? {

@@ -36,7 +36,16 @@ final class CampaignMetrics: Sendable {
         ) -> [MetricSample] {
             shown.compactMap { one in value(one).map { MetricSample(name, kind, help, labels: [("campaign", one.campaign.id)], $0) } }
         }
-        let events = counted.withLock { $0.events }.map { series, count in
+        let current = Set(progress.map(\.campaign.id))
+        let counts = counted.withLock { counted in
+            // Campaigns that are gone make room for new ones.
+            if counted.campaigns.count == Self.limit {
+                counted.campaigns.formIntersection(current)
+                counted.events = counted.events.filter { counted.campaigns.contains($0.key.campaign) || $0.key.campaign == Self.others }
+            }
+            return counted.events
+        }
+        let events = counts.map { series, count in
             MetricSample(
                 "intertwine_campaign_events_total", .counter, "Events of campaigns that used their token, by verdict.",
                 labels: [("campaign", series.campaign), ("kind", series.kind.rawValue), ("verdict", series.verdict.rawValue)], Double(count)

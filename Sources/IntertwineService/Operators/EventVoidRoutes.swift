@@ -103,6 +103,7 @@ struct EventVoidRoutes: Sendable {
         }
         if let address = try text("address", fields) {
             selection.addresses = addresses().storedForms(of: address, in: selection.time)
+            if selection.addresses == nil { throw Self.invalid("address", .conflict, AddressPrivacy.notStored) }
         }
         let dryRun: JSONToken?
         do { dryRun = try fields.token("dryRun") } catch { throw Self.invalid("dryRun", InvalidValue.Code(error), "\(error)") }

@@ -21,6 +21,7 @@ struct ReportRoutes: Sendable {
         var thenBy: String?
         var rows: [ReportRow]
         var blocked: [Blocked]?
+        var unknownZones: [String]?
     }
 
     private struct Blocked: Encodable {
@@ -120,7 +121,8 @@ struct ReportRoutes: Sendable {
         return try .noStore(
             json: Answer(
                 from: Self.text(first), to: Self.text(last), by: question.by.rawValue, thenBy: question.and?.rawValue,
-                rows: rows, blocked: blocked.isEmpty ? nil : blocked))
+                rows: rows, blocked: blocked.isEmpty ? nil : blocked,
+                unknownZones: report.unknownZones.isEmpty ? nil : report.unknownZones.sorted()))
     }
 
     private static func text(_ day: Int) -> String {
@@ -182,6 +184,9 @@ extension Schema {
             "blocked",
             .list(of: Schema.object([.required("campaign", .string), .required("reason", .string)]).titled("BlockedCampaign")),
             "Grouped by `campaign` alone: the campaigns that cannot be shown in the current state, with or without counted events."),
+        .optional(
+            "unknownZones", .list(of: .string),
+            "With `zone=campaign`: the campaigns with counts that are gone, so that their zone is not known. They have no rows."),
     ]).named("Report")
     private static let reportRow = Schema.object([
         .required(

@@ -166,11 +166,16 @@ struct CampaignRoutes: Sendable {
 
     private func override(_ request: RouteRequest, _ override: Campaign.Override?) async throws -> ServerResponse {
         let id = try request[Self.id]
-        guard campaigns().isDeclared(id) else { throw Self.unknown }
+        let isDeclared = campaigns().isDeclared(id)
+        guard isDeclared || override == nil else { throw Self.unknown }
         try await AuditContext.begin()
-        // The new one is stored first, and a pause precedes: the campaign never runs in between because of this.
-        if let override { _ = try await store.takeDown(ItemKey(kind: override.kind, id: id), at: request.now) }
-        _ = try await store.release(Campaign.Override.allCases.filter { $0 != override }.map { ItemKey(kind: $0.kind, id: id) })
+        if let override {
+            _ = try await store.takeDown(ItemKey(kind: override.kind, id: id), at: request.now)
+        } else {
+            // The file may not declare the campaign any more.
+            let count = try await store.release(Campaign.Override.allCases.map { ItemKey(kind: $0.kind, id: id) })
+            guard isDeclared || count > 0 else { throw Self.unknown }
+        }
         AuditContext.current?.record([override?.rawValue ?? "released": 1], items: ["\(Campaign.kind):\(id)"])
         return ServerResponse(status: .noContent)
     }

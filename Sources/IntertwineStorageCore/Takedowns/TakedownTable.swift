@@ -12,6 +12,10 @@ package struct TakedownTable<Session: SQLSession> {
 
     /// Call it before the item is removed.
     package func add(_ takedown: Takedown) throws {
+        // One override replaces the other.
+        if Campaign.Override.allCases.contains(where: { $0.kind == takedown.item.kind }) {
+            _ = try release(Campaign.Override.allCases.map { ItemKey(kind: $0.kind, id: takedown.item.id) })
+        }
         try session.write(
             """
             INSERT INTO takedown (kind, id, at, reason, urls)

@@ -81,6 +81,14 @@ struct CampaignStopTests {
             #expect(try service.admin("DELETE", "/admin/campaigns/autumn/override").status == 204)
             #expect(try fixture.shown() == ["ad:1"])
             #expect(try told("spring")?["override"] == nil && told("autumn")?["reason"]?.text == "it is paused")
+            // One override replaces the other, and it can be deleted when the file has the campaign no more.
+            #expect(try set("spring", #"{"paused":true}"#) == 204 && set("spring", #"{"paused":false}"#) == 204)
+            #expect(try told("spring")?["override"]?.text == "running")
+            try fixture.write("autumn: {advertiser: ACME, creatives: [2]}", isRestarted: false)
+            let checked = try Command.run(["check-config", "--config", service.configurationFile, "--database", service.database])
+            #expect(checked.lines.contains { $0.contains("an operator has overridden the campaign 'spring'") }, "\(checked)")
+            #expect(try service.admin("DELETE", "/admin/campaigns/spring/override").status == 204)
+            #expect(try service.admin("DELETE", "/admin/campaigns/spring/override").status == 404)
         }
     }
 

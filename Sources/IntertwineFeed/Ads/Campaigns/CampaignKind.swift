@@ -8,12 +8,13 @@ package struct CampaignKind: ItemKind {
     let creatives: CreativeNames
     private let declared: Set<String>
     private let file: String
+    private let sources: Set<String>
 
     package init(
         places: ValidTargets? = nil, creatives: CreativeNames = CreativeNames(hasOthers: true), declared: Set<String> = [],
-        file: String = ""
+        file: String = "", sources: Set<String> = []
     ) {
-        (self.validTargets, self.creatives, self.declared, self.file) = (places, creatives, declared, file)
+        (self.validTargets, self.creatives, self.declared, self.file, self.sources) = (places, creatives, declared, file, sources)
     }
 
     package func validate(_ fields: ItemFields) throws(ItemError) -> ValidatedItem {
@@ -26,6 +27,7 @@ package struct CampaignKind: ItemKind {
             throw ItemError(
                 field: "id", reason: "a campaign with this id is declared in \(file): change it there, or use another id")
         }
+        if sources.contains(name) { throw ItemError(field: "id", reason: "a source of ads has this name: use another id") }
         let value: JSONValue
         do throws(JSONError) { value = try JSONValue(json: Array(object.bytes[object.range])) } catch { throw ItemError(error) }
         var reader = CampaignReader(validTargets: validTargets, creatives: creatives)

@@ -43,7 +43,7 @@ extension Campaigns {
 }
 
 extension Campaigns {
-    /// The counts of each campaign by the days of its own time zone. Offsets are whole quarters, so each quarter belongs to one day.
+    /// The counts of each campaign by the days of its own time zone, if the campaign is known. Offsets are whole quarters, so each quarter belongs to one day.
     package func report(
         byOwnDays days: ClosedRange<Int>, of archive: any LedgerArchive, in store: any FeedStore
     ) async throws -> LedgerReport {
@@ -56,7 +56,10 @@ extension Campaigns {
         var report = LedgerReport(rows: [])
         for key in try await archive.report(days: around, by: .campaign).rows.map(\.key) {
             guard case .name(let id) = key, !id.isEmpty else { continue }
-            let clocks = (zones[id] ?? .utc).clocks
+            guard let clocks = (zones[id] ?? (sources.contains(id) ? .utc : nil))?.clocks else {
+                report.unknownZones.append(id)
+                continue
+            }
             var counts: [Int: [LedgerEvent.Kind: Int]] = [:]
             for one in try await archive.deliveries(of: id, in: spans) {
                 let moment = one.span * 900_000

@@ -7,10 +7,10 @@ extension Campaigns {
         return latest.index(of: id) == nil && !sources.contains(id) ? .gone : nil
     }
 
-    /// True for an ad for campaigns alone that none names, unless another source of ads may show it.
+    /// True for an ad for campaigns alone that none names, unless another source of ads may show it and its campaign is not taken down.
     func isUnreachable(_ item: FeedItem, in store: any FeedStore) async throws -> Bool {
-        guard sources.isEmpty, factories.isCampaignAd(item) else { return false }
-        return try await campaignIndex(of: store)?.hasCreative(CreativeID(item)) != true
+        guard factories.isCampaignAd(item), try await campaignIndex(of: store)?.hasCreative(CreativeID(item)) != true else { return false }
+        return sources.isEmpty || isWithheld(CreativeID(item))
     }
 
     func names(with creative: CreativeID) -> [String] {

@@ -20,6 +20,7 @@ package final class Campaigns: Sendable {
 
     package let delivery: AdServer
     private let declared: [Campaign]
+    private let ids: Set<String>
     let factories: CellFactories
     let inventory: CampaignInventory?
     /// The names that sources of ads have in place of campaigns.
@@ -36,6 +37,7 @@ package final class Campaigns: Sendable {
         sources: Set<String> = []
     ) {
         (self.declared, self.factories, self.delivery, self.inventory, self.sources) = (declared, factories, delivery, inventory, sources)
+        ids = Set(declared.map(\.id))
         known = Mutex(Known(campaignIndex: CampaignIndex([]) { _ in nil }))
     }
 
@@ -57,7 +59,10 @@ package final class Campaigns: Sendable {
         return campaignIndex.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    package func isDeclared(_ id: String) -> Bool { declared.contains { $0.id == id } }
+    package func isDeclared(_ id: String) -> Bool { ids.contains(id) }
+
+    /// The campaigns with an override that the file does not declare any more.
+    package var orphans: [String] { known.withLock { $0.overrides.keys.filter { !ids.contains($0) }.sorted() } }
 
     package func campaign(_ id: String) -> Campaign? {
         let campaignIndex = latest
@@ -99,11 +104,10 @@ package final class Campaigns: Sendable {
         let old = known.withLock { $0 }
         let blocked = try snapshot.blockedItems(kind: Campaign.kind, limit: Self.takedownLimit)
         var overrides: [String: Campaign.Override] = [:]
-        for override in Campaign.Override.allCases.reversed() where !declared.isEmpty {
+        for override in Campaign.Override.allCases.reversed() {
             for item in try snapshot.blockedItems(kind: override.kind, limit: Self.takedownLimit) { overrides[item.id] = override }
         }
         let isSame = items == old.items && blocked == old.blocked && overrides == old.overrides && old.version != nil
-        let ids = Set(declared.map(\.id))
         let stopped = Set(blocked.map(\.id))
         let shown = declared.filter { !stopped.contains($0.id) }.map { campaign in
             guard let override = overrides[campaign.id] else { return campaign }
@@ -115,7 +119,9 @@ package final class Campaigns: Sendable {
             for campaign in old.campaignIndex.campaigns where stopped.contains(campaign.id) { departed[campaign.id] = campaign }
         }
         let campaigns =
-            isSame ? old.campaignIndex.campaigns : shown + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) }
+            isSame
+            ? old.campaignIndex.campaigns
+            : shown + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) && !sources.contains($0.id) }
         var creatives: [ByteString: CampaignIndex.Creative] = [:]
         var unreported: [CreativeID: [Campaign.Goal.Unit]] = [:]
         for name in campaigns.flatMap(\.creatives) where creatives[ByteString(name)] == nil {

@@ -121,6 +121,19 @@ struct AdSourceTests {
         #expect(asked.withLock { $0 } == 2)
     }
 
+    @Test("A stored campaign with the name of a source is none")
+    func names() async throws {
+        let fixture = try Self.fixture()
+        for (number, id) in ["deciding", "other"].enumerated() {
+            let body = #"{"advertiser":"ACME","creatives":["1"]}"#
+            fixture.store.put(
+                FeedItem(kind: Campaign.kind, id: id, variant: "", position: Int64(number) + 1, body: Array(body.utf8)), in: .advertisements
+            )
+        }
+        let campaigns = Campaigns([], factories: fixture.factories, delivery: AdServer(ledger: nil), sources: ["deciding"])
+        #expect(try await campaigns.campaignIndex(of: fixture.store)?.campaigns.map(\.id) == ["other"])
+    }
+
     @Test("A cursor of a former format is refused as invalid")
     func formats() throws {
         let fixture = try Fixture(users: 3)

@@ -184,6 +184,11 @@ struct ArticleTests {
                         body: #"{"events":[{"type":"impression","cell":"ad:7","token":"\#(sold.token)"}]}"#)
                     #expect(seen.text.contains("counted"), "each viewer's impression counts: \(seen.text)")
                 }
+                let campaign = #"{"advertiser":"ACME","creatives":["7"]}"#
+                let named = try await service.operators.put(
+                    "/admin/items/campaign/kevel", fields: ["Content-Type": "application/json", "If-None-Match": "*"], body: campaign
+                )
+                #expect(named.status == 422 && named.text.contains("a source of ads has this name"), "\(named.text)")
             }
             answer.withLock { $0 = nil }
             try await TestService.run(items: items, extensions: selling(through: url, fallback: ["ad:8"])) { service in

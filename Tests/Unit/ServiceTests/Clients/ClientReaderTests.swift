@@ -33,6 +33,18 @@ struct ClientReaderTests {
         func append(_ line: String) { lines.withLock { $0.append(line) } }
     }
 
+    @Test("An address has the forms of all days and keys, and none if it is not stored")
+    func storedForms() {
+        let (old, new) = (SigningKey.random(), SigningKey.random())
+        func forms(_ mode: EventSettings.Address, _ keys: SigningKeys) -> [String]? {
+            AddressPrivacy(mode: mode, keys: keys).storedForms(of: "192.0.2.1", in: Self.day..<3 * Self.day)
+        }
+        let before = forms(.hashed, SigningKeys(current: old)) ?? []
+        let after = forms(.hashed, SigningKeys(current: new, previous: old)) ?? []
+        #expect(before.count == 3 && after.count == 6 && Set(after).isSuperset(of: before))
+        #expect(forms(.truncated, SigningKeys(current: new)) == ["192.0.2.0/24"] && forms(.none, SigningKeys(current: new)) == nil)
+    }
+
     private func reader(
         _ settings: [String: String] = [:], logger: Logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
     ) async throws -> ClientReader {
