@@ -7,6 +7,8 @@ package struct DeclaredFields: ItemKind {
     package let variants: [String]
     package let declarations: [FieldDeclaration]
     var idField: FieldDeclaration?
+    /// The number fields with the point of an image, by its field: editors set the point on the picture.
+    var focus: [String: [String]] = [:]
 
     package init(
         name: String, prefix: String? = nil, stream: StreamID = .content, variants: [String] = [], fields: [FieldDeclaration]
@@ -90,7 +92,9 @@ package struct DeclaredFields: ItemKind {
         var document = ItemSchemaDocument(kind: name)
         document.add("id", .identifier(limit: Self.idLimit), isRequired: idField == nil)
         if !variants.isEmpty { document.add("type", .choice(variants), isRequired: true) }
-        for field in declarations { document.add(field.name, field.schema, isRequired: field.isRequired) }
+        for field in declarations {
+            document.add(field.name, field.schema.focused(by: focus[field.name]), isRequired: field.isRequired)
+        }
         if stream == .advertisements { document.add(HouseField.name, .boolean) }
         if let idField { document.addSubstitute(forIdentifier: idField.name) }
         return document.bytes

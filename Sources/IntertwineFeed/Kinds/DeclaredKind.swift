@@ -22,6 +22,7 @@ package struct DeclaredKind: ItemKind {
         destination = try compiler.destination()
         author = try compiler.author()
         record.idField = try compiler.idField()
+        record.focus = declaration.focus
         self.record = record
         self.declaration = declaration
     }

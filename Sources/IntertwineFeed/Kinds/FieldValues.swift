@@ -23,6 +23,13 @@ struct FieldValues {
         }
     }
 
+    /// Returns the text as people read it.
+    func shown(_ reference: FieldReference) throws(ItemError) -> String? {
+        let text = try text(reference)
+        guard let text, case .field(let field) = reference, let format = field.format else { return text }
+        return format.text(of: text, in: language)
+    }
+
     mutating func image(_ reference: FieldReference, in context: CellContext) throws(ItemError) -> String? {
         guard case .field(let field) = reference else { return nil }
         if let known = images.first(where: { $0.field == field.name }) { return known.href }
@@ -98,6 +105,7 @@ enum BindingSource: Sendable {
     case number(FieldReference)
     case link(FieldReference)
     case linkTemplate(LinkTemplate)
+    case media(FieldReference)
 
     func value(of values: inout FieldValues, in cell: CellSize, _ context: CellContext) throws(ItemError) -> CellBinding.Value? {
         if case .image(let reference, let shown?) = self {
@@ -109,13 +117,15 @@ enum BindingSource: Sendable {
         case .image: return .image(text)
         case .date: return .date(text)
         case .link, .linkTemplate: return .link(text)
+        case .media: return .media(context.links.media(text))
         case .number: return Int64(text).map { .integer($0) } ?? Double(text).map { .number($0) }
         }
     }
 
     func text(of values: inout FieldValues, in context: CellContext) throws(ItemError) -> String? {
         switch self {
-        case .text(let reference), .date(let reference), .number(let reference), .link(let reference): return try values.text(reference)
+        case .text(let reference): return try values.shown(reference)
+        case .date(let reference), .number(let reference), .link(let reference), .media(let reference): return try values.text(reference)
         case .image(let reference, _): return try values.image(reference, in: context)
         case .template(let template):
             let text = try template.text(of: values)

@@ -192,6 +192,7 @@ extension KindCompiler {
             case .date: return .date(try reference(text, [.date], at: []))
             case .number: return .number(try reference(text, [.number], at: []))
             case .link: return .link(try reference(text, [.url], at: []))
+            case .media: return .media(try reference(text, [.url], at: []))
             }
         } catch {
             throw KindError(path, error.reason)

@@ -30,6 +30,16 @@ package struct KindDeclaration: Sendable, Hashable {
     }
 }
 
+extension KindDeclaration {
+    /// The number fields that have the point which crops keep, by the image field.
+    var focus: [String: [String]] {
+        let bindings = cells.values.joined().flatMap(\.bindings)
+        return bindings.reduce(into: [:]) { focus, binding in
+            if case .fields(let x, let y)? = binding.image?.fit { focus[binding.source.first] = [x, y] }
+        }
+    }
+}
+
 extension DeclaredList {
     var countField: FieldDeclaration? {
         count.map { FieldDeclaration(SortField.countPrefix + $0, .number, isWhole: true) }
@@ -75,7 +85,7 @@ package struct FieldCondition: Sendable, Hashable {
 /// The assignment of a field to a part of a cell or to an argument of a screen, with its type.
 package struct BindingDeclaration: Sendable, Hashable {
     package enum BindingFormat: String, Sendable, Hashable, CaseIterable {
-        case text, image, date, number, link
+        case text, image, date, number, link, media
     }
 
     package var part: String

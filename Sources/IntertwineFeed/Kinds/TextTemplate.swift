@@ -40,7 +40,7 @@ struct TextTemplate: Sendable {
         texts.reserveCapacity(fields.count)
         var number = 0
         for field in fields {
-            let text = try values.text(field.reference)
+            let text = try escaping == .link ? values.text(field.reference) : values.shown(field.reference)
             number = number * field.states.count + (field.states.firstIndex(of: field.state(of: text)) ?? 0)
             texts.append(text.map { escaping == .link ? PercentCoding.encode($0, keeping: .segment) : $0 } ?? "")
         }

@@ -55,16 +55,32 @@ struct KindReader {
             return type
         }
         guard node.isMapping else { return FieldDeclaration(name, try type(node)) }
-        let keys = ["type", "required", "min", "max", "choices", "languages"] + (isInput ? ["label"] : [])
+        let keys = ["type", "required", "min", "max", "choices", "languages"] + (isInput ? ["label"] : ["decimals", "factor", "unit"])
         let members = try node.members(of: "field '\(ItemError.shown(name))'", among: keys)
         guard let typeNode = members["type"] else {
             throw node.error("type is missing; allowed: \(FieldType.allCases.map(\.rawValue).joined(separator: ", "))")
         }
-        return FieldDeclaration(
+        var field = FieldDeclaration(
             name, try type(typeNode), isRequired: try members["required"]?.flag() ?? false,
             minimum: try members["min"]?.number("a number"), maximum: try members["max"]?.number("a number"),
             choices: try members["choices"]?.texts("texts") ?? [], languages: try members["languages"].map(fieldLanguages) ?? [],
             label: try members["label"].map { node throws(ConfigurationError) in try node.label(in: languages) })
+        field.format = try format(members)
+        return field
+    }
+
+    private func format(_ members: [String: YAMLNode]) throws(ConfigurationError) -> NumberFormat? {
+        guard ["decimals", "factor", "unit"].contains(where: { members[$0] != nil }) else { return nil }
+        var format = NumberFormat()
+        if let node = members["decimals"] {
+            let allowed = "a whole number from \(NumberFormat.decimals.lowerBound) to \(NumberFormat.decimals.upperBound)"
+            let text = try node.text(allowed)
+            guard let decimals = Int(text), NumberFormat.decimals ~= decimals else { throw node.notAllowed(text, allowed) }
+            format.decimals = decimals
+        }
+        if let factor = try members["factor"]?.number("a number") { format.factor = factor }
+        format.unit = try members["unit"].map { node throws(ConfigurationError) in try node.localizedText("a unit", in: languages) }
+        return format
     }
 
     private func fieldLanguages(_ node: YAMLNode) throws(ConfigurationError) -> [String] {
@@ -180,12 +196,16 @@ extension KindReader {
         for key in keys { numbers[key] = try members[key]?.number("a number") }
         let textHeight = numbers["text-height"] ?? 0
         guard let fraction = numbers["fraction"] else {
-            if let stray = ["aspect", "min", "max"].compactMap({ members[$0] }).first {
-                throw stray.error("a size without fraction has only width, height and text-height")
+            if let stray = ["min", "max"].compactMap({ members[$0] }).first {
+                throw stray.error("min and max bound a fraction of the client's width; a size without fraction needs neither")
             }
-            guard let width = numbers["width"], let height = numbers["height"] else {
-                throw node.error("width or height is missing; a size has both, or a fraction of the client's width")
+            let (aspect, known) = (numbers["aspect"], (numbers["width"], numbers["height"]))
+            if let aspect, aspect <= 0 || known.0 != nil && known.1 != nil {
+                throw node.error("aspect is width divided by height: more than 0, beside one of the two")
             }
+            guard let width = known.0 ?? aspect.flatMap({ aspect in known.1.map { ($0 * aspect).rounded() } }),
+                let height = known.1 ?? aspect.map({ (width / $0).rounded() })
+            else { throw node.error("width or height is missing; a size has both, one and aspect, or a fraction of the client's width") }
             return SizeRule(CellSize(width: width, height: height, textHeight: textHeight))
         }
         let share = min(max(SizeRule.usualWidth * fraction, numbers["min"] ?? 0), numbers["max"] ?? .infinity).rounded()

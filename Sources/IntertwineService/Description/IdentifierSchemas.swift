@@ -10,10 +10,7 @@ final class IdentifierSchemas: Sendable {
         "identifier", .string(minLength: 1), "The `identifier` of a cell.", example: #""AdvertisementCollectionViewCell""#)
 
     private struct Part {
-        enum Form: Hashable {
-            case declared(BindingDeclaration.BindingFormat)
-            case media
-        }
+        typealias Form = BindingDeclaration.BindingFormat
 
         let name: String
         let form: Form
@@ -21,10 +18,6 @@ final class IdentifierSchemas: Sendable {
 
         init(_ name: String, _ form: Form, isRequired: Bool = true) {
             (self.name, self.form, self.isRequired) = (name, form, isRequired)
-        }
-
-        init(_ name: String, _ form: BindingDeclaration.BindingFormat, isRequired: Bool = true) {
-            self.init(name, .declared(form), isRequired: isRequired)
         }
     }
 
@@ -42,9 +35,7 @@ final class IdentifierSchemas: Sendable {
             for (identifier, parts) in kind.parts {
                 cells[identifier, default: []].append(
                     parts.compactMap { name, type, isRequired in
-                        if type == "media" { return Part(name, Part.Form.media, isRequired: isRequired) }
-                        let format = type.flatMap { BindingDeclaration.BindingFormat(rawValue: $0) }
-                        return format.map { Part(name, $0, isRequired: isRequired) }
+                        type.flatMap { Part.Form(rawValue: $0) }.map { Part(name, $0, isRequired: isRequired) }
                     })
             }
         }
@@ -93,7 +84,7 @@ final class IdentifierSchemas: Sendable {
         let circular = [Part("username", .text), Part("avatar", .image)]
         let snapshot = circular + [Part("background", .image, isRequired: false)]
         let media = [
-            Part("media", Part.Form.media), Part("poster", .image, isRequired: false), Part("mediaType", .text, isRequired: false),
+            Part("media", .media), Part("poster", .image, isRequired: false), Part("mediaType", .text, isRequired: false),
             Part("duration", .number, isRequired: false),
         ]
         let (advertisement, header) = ([Part("content", .image)], [Part("title", .text)])
@@ -138,15 +129,14 @@ final class IdentifierSchemas: Sendable {
     }
 
     private static func content(_ form: Part.Form) -> Schema {
-        guard case .declared(let form) = form else { return value("media", .required("href", .href)) }
-        return switch form {
+        switch form {
         case .text: value("text", .required("text", .string))
         case .image:
             value(
                 "image", .required("href", .href), .optional("width", .integer), .optional("height", .integer), .optional("alt", .string))
         case .date: value("date", .required("date", .string(pattern: Timestamp.pattern)))
         case .number: value("number", .required("number", .number))
-        case .link: value("link", .required("href", .href))
+        case .link, .media: value(form.rawValue, .required("href", .href))
         }
     }
 

@@ -100,9 +100,14 @@ def it_shows_one_cell_with_its_json_and_shares_the_texts(browser, relay, service
     browser.driver.get(relay.url + URL)
     browser.wait(lambda: '"identifier": "EventCollectionViewCell"' in browser.text("#cells .json"), "the JSON")
     assert len(browser.script("return Array.from(document.querySelectorAll('intertwine-feed'))")) == 1
-    for kind in ("article", "product", "recipe", "job"):
-        browser.script("const menu = $('#example'); menu.value = arguments[0]; menu.dispatchEvent(new Event('change'))", kind)
+    choose = "const menu = $('#example'); menu.value = arguments[0]; menu.dispatchEvent(new Event('change'))"
+    for name, kind, part in (("article", "article", "The Platform"), ("product", "product", "49.50\u00a0€"), ("recipe", "recipe", "25\u00a0min, serves 4"),
+                             ("podcast", "episode", '"type": "media"'), ("job", "job", "Baker")):
+        browser.script(choose, name)
         browser.wait(lambda: f'"id": "{kind}:' in browser.text("#cells .json"), kind)
+        assert part in browser.text("#cells .json"), browser.text("#cells .json")
+        if name == "podcast":
+            browser.wait(lambda: browser.find(".media-outlet audio"), "the player")
         assert problems(browser) == [] and browser.text("#state") == "Valid", kind
     browser.script("$('[data-switch=text-2]').click()")
     browser.wait(lambda: browser.script("return document.querySelector('intertwine-feed').textScale") == 2, "larger text")

@@ -192,7 +192,7 @@ export class CellView {
     const perform = (slot) => this.actions.perform(slot, entry).catch(() => {});
     // The media type is a separate text binding.
     const { mediaType: binding } = this.cell.actions.configuration.bindings;
-    const mediaType = bindingValue(binding)?.value ?? (/Audio/.test(this.identifier) ? "audio/" : "");
+    const mediaType = bindingValue(binding)?.value ?? (/Audio/.test(this.identifier) || /\.(mp3|m4a|aac|ogg|oga|opus|wav|flac)([?#]|$)/i.test(src) ? "audio/" : "");
     const fail = () => outlet.replaceChildren(element("p.media-failed", { role: "status", lang: this.locale() }, this.words("mediaFailed")));
     const title = this.#label.textContent || this.words("media");
     const seconds = bindingValue(this.cell.actions.configuration.bindings.duration)?.value ?? null;

@@ -32,6 +32,7 @@ public struct FieldDeclaration: Sendable, Hashable {
     public var languages: [String]
     /// The title of an input value in forms, or nil if clients derive it from the name.
     public var label: LocalizedText?
+    package var format: NumberFormat?
 
     /// Creates a declaration, by default of an optional field without choices and languages. The limits are not validated.
     ///
@@ -71,6 +72,9 @@ public struct FieldDeclaration: Sendable, Hashable {
             return "min is greater than max"
         }
         guard !isWhole || type == .number else { return "only a number is whole; the field is of the type \(type.rawValue)" }
+        guard format == nil || type == .number else {
+            return "decimals, factor and unit are for number; the field is of the type \(type.rawValue)"
+        }
         guard choices.isEmpty || type == .text else { return "a \(type.rawValue) has no choices" }
         guard languages.isEmpty || type == .text && choices.isEmpty else { return "only a text without choices has languages" }
         guard choices.allSatisfy({ !$0.isEmpty }), Set(choices.map { ByteString($0) }).count == choices.count else {

@@ -90,6 +90,11 @@ package struct FieldSchema {
         return FieldSchema(members: members)
     }
 
+    func focused(by fields: [String]?) -> FieldSchema {
+        guard let fields else { return self }
+        return FieldSchema(members: members + [.init("x-focus", .list(fields.map { .text($0) }))])
+    }
+
     func byLanguage(_ tags: [String]) -> FieldSchema {
         let texts = JSONValue.object([
             .init("type", .text("object")), .init("additionalProperties", .flag(false)),

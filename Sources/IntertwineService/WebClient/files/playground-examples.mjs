@@ -95,7 +95,7 @@ const product = {
   product:
     fields:
       name: {type: text, required: true, max: 80}
-      price: {type: text, required: true, max: 20}
+      price: {type: number, required: true, decimals: 2, unit: €}
       stock: {type: number, min: 0}
       photo: {type: image, required: true}
       shop: {type: url, required: true}
@@ -124,7 +124,7 @@ const product = {
   "kind": "product",
   "id": "lamp-7",
   "name": "Reading lamp",
-  "price": "49 €",
+  "price": 49.5,
   "stock": 2,
   "photo": "https://shop.example.com/lamp.png",
   "shop": "https://shop.example.com/lamp-7"
@@ -137,7 +137,8 @@ const recipe = {
   recipe:
     fields:
       title: {type: text, required: true, max: 120}
-      minutes: {type: number, required: true, min: 1}
+      seconds: {type: number, required: true, min: 1, factor: 0.0166667, decimals: 0, unit: min}
+      ingredients: tags
       servings: {type: number, min: 1}
       difficulty: {type: text, choices: [easy, medium, hard]}
       photo: {type: image, required: true}
@@ -147,8 +148,8 @@ const recipe = {
         size: {width: 300, height: 250, text-height: 66}
         bind:
           title: {text: title}
-          facts: {text: "{{minutes}} min{{#servings}}, serves {{.}}{{/servings}}"}
-          level: {text: difficulty}
+          facts: {text: "{{seconds}}{{#servings}}, serves {{.}}{{/servings}}"}
+          ingredients: {text: ingredients}
           photo: {image: photo, size: 300x170, focus: attention}
     actions:
       selection: [analytics]
@@ -159,7 +160,8 @@ const recipe = {
   "kind": "recipe",
   "id": "carbonara",
   "title": "Spaghetti alla carbonara with guanciale and pecorino",
-  "minutes": 25,
+  "seconds": 1500,
+  "ingredients": ["spaghetti", "guanciale", "eggs", "pecorino", "black pepper"],
   "servings": 4,
   "difficulty": "easy",
   "photo": "https://pictures.example.com/carbonara.png"
@@ -213,5 +215,41 @@ const job = {
 `,
 };
 
+const podcast = {
+  declaration: `kinds:
+  episode:
+    fields:
+      title: {type: text, required: true, max: 120}
+      show: {type: text, required: true}
+      sound: {type: url, required: true}
+      seconds: {type: number, required: true, factor: 0.0166667, decimals: 0, unit: min}
+      cover: {type: image, required: true}
+    cells:
+      collection:
+        identifier: EpisodeCell
+        size: {width: 300, aspect: 1.1, text-height: 44}
+        bind:
+          title: {text: title}
+          show: {text: "{{show}} · {{seconds}}"}
+          cover: {image: cover, size: 300x140, focus: attention}
+          sound: {media: sound}
+          duration: {number: seconds}
+    actions:
+      selection: [analytics]
+      dismissal: [analytics, dismiss]
+      queue: {commands: [analytics, save], label: Listen later}
+`,
+  item: `{
+  "kind": "episode",
+  "id": "night-trains-12",
+  "title": "Twelve hours to Stockholm",
+  "show": "Night trains",
+  "sound": "https://podcasts.example.com/12.mp3",
+  "seconds": 1860,
+  "cover": "https://podcasts.example.com/12.png"
+}
+`,
+};
+
 /** The examples by name: the declaration of a kind, and an item. */
-export const examples = { event, article, product, recipe, job };
+export const examples = { event, article, product, recipe, job, podcast };

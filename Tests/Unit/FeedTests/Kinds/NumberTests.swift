@@ -34,4 +34,45 @@ struct NumberTests {
             try KindFixture.item(kind, at: 0, item("1e309"))
         }
     }
+
+    @Test(
+        "Texts show a number in its format, with the separators of the language",
+        arguments: [
+            (NumberFormat(decimals: 2, unit: "€"), "1234.5", "en", "1,234.50\u{A0}€"),
+            (NumberFormat(decimals: 2, unit: "€"), "1234.5", "de-AT", "1.234,50\u{A0}€"),
+            (NumberFormat(decimals: 0, factor: 1.0 / 60, unit: "min"), "1800", "en", "30\u{A0}min"),
+            (NumberFormat(), "1234567.1250", "fr", "1\u{202F}234\u{202F}567,125"), (NumberFormat(), "-0.5", "en", "-0.5"),
+            (NumberFormat(decimals: 0), "-0.4", "en", "0"), (NumberFormat(decimals: 1), "0.04", "en", "0.0"),
+            (NumberFormat(decimals: 2), "1e20", "en", "1e20"),
+        ])
+    func formats(format: NumberFormat, value: String, language: String, expected: String) {
+        #expect(format.text(of: value, in: FeedLanguages([language]).all.first) == expected)
+    }
+
+    @Test("A text and a template have the formatted number, and a number and a condition the plain one")
+    func formatted() async throws {
+        var price = FieldDeclaration("price", .number, isRequired: true)
+        price.format = NumberFormat(decimals: 2, unit: "€")
+        let kind = KindDeclaration(
+            name: "thing", fields: [price, FieldDeclaration("sound", .url)],
+            cells: [
+                .collection: [
+                    CellDeclaration(
+                        "Thing", size: .row(height: 1), conditions: [FieldCondition("price", .between(minimum: 1000, maximum: nil))],
+                        bindings: [
+                            BindingDeclaration("text", .text, "price"), BindingDeclaration("from", .text, "from {{price}}"),
+                            BindingDeclaration("number", .number, "price"), BindingDeclaration("sound", .media, "sound"),
+                        ])
+                ]
+            ])
+        let item = #"{"kind":"thing","id":"a","price":1234.5,"sound":"https://example.com/a.mp3"}"#
+        let text = String(decoding: try await KindFixture.fixture(kind, items: [item]).page().json(), as: UTF8.self)
+        #expect(text.contains(#""text":{"type":"text","text":"1,234.50\#u{A0}€"},"from":{"type":"text","text":"from 1,234.50\#u{A0}€"}"#))
+        #expect(text.contains(#""number":{"type":"number","number":1234.5},"sound":{"type":"media","href":"https://example.com/a.mp3"}"#))
+        #expect(throws: KindError.self) {
+            var text = FieldDeclaration("text", .text)
+            text.format = NumberFormat()
+            try DeclaredKind(KindDeclaration(name: "thing", fields: [text], cells: kind.cells))
+        }
+    }
 }

@@ -112,6 +112,19 @@ struct KindsFileTests {
                     ], destination: "signup", actions: [.selection: SlotCommands(["analytics", "clickthrough"], policy: .compensate)]))
     }
 
+    @Test("A size has an aspect beside its width or its height", arguments: ["{width: 300, aspect: 1.2}", "{height: 250, aspect: 1.2}"])
+    func aspect(size: String) throws {
+        let kind = try #require(try Self.file(Self.event.replacing("300x160", with: size)).kinds.first)
+        #expect(kind.declaration.cells[.collection]?.first?.size == SizeRule(CellSize(width: 300, height: 250)))
+    }
+
+    @Test("The schema of an image names the fields of its point")
+    func focus() throws {
+        let text = Self.event.replacing("title: {text: title}\n", with: "image: {image: image, size: cell, focus: [price, price]}\n")
+        let kind = try #require(try Self.file(text).kinds.first)
+        #expect(String(decoding: kind.schema(), as: UTF8.self).contains(#""x-focus":["price","price"]"#))
+    }
+
     struct Fault: Sendable, CustomTestStringConvertible {
         var old: String
         var new: String
@@ -136,6 +149,8 @@ struct KindsFileTests {
             Fault("starts: date", "starts: {type: date, max: 3}", 5, "min and max are for text and number"),
             Fault("max: 80", "max: many", 4, "a number"),
             Fault("max: 80", "max: -1", 4, "max 1 to"), Fault("required: true, max", "required: yes, max", 4, "true, false"),
+            Fault("starts: date", "starts: {type: date, unit: h}", 5, "decimals, factor and unit are for number"),
+            Fault("{type: number, min: 0}", "{type: number, decimals: 7}", 8, "a whole number from 0 to 6"),
             Fault("starts: date", "title: date", 5, "occurs twice"), Fault("[party, talk]", "{party: 1}", 10, "single value"),
             Fault("[party, talk]", "[party, party]", 10, "twice"),
             Fault("destination: signup", "destination: title", 11, "allowed: signup"),
@@ -145,6 +160,8 @@ struct KindsFileTests {
             Fault("300x160", "300", 15, "such as 300x200"),
             Fault("300x160", "{width: 3}", 15, "height is missing"),
             Fault("300x160", "{width: 3, height: 3, min: 2}", 15, "without fraction"),
+            Fault("300x160", "{width: 3, height: 3, aspect: 2}", 15, "beside one of the two"),
+            Fault("300x160", "{width: 3, aspect: 0}", 15, "more than 0"), Fault("300x160", "{aspect: 2}", 15, "one and aspect"),
             Fault("300x160", "{fraction: 1}", 15, "aspect is missing"), Fault("300x160", "0x160", 15, "points"),
             Fault("300x160", "{fraction: 7, height: 3}", 15, "fraction must be"),
             Fault("300x160", "{width: 3, height: 30, text-height: 31}", 15, "text-height must be 0 to the height, which is 30 points"),
