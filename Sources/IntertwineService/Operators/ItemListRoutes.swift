@@ -33,7 +33,7 @@ struct ItemListRoutes: Sendable {
     }
 
     private enum State: String, CaseIterable, Sendable {
-        case any, `public`
+        case any, `public`, scheduled
         case takenDown = "taken-down"
     }
 
@@ -47,7 +47,7 @@ struct ItemListRoutes: Sendable {
                     .words(ItemState.allCases.map(\.rawValue) + unpublished), "A filter by `public` finds the unpublished items too."),
                 "title": "The first text of the item; empty if it has none.",
                 "picture": .init(.string(format: "uri-reference"), "The href of a picture of 96 by 96 points on this listener."),
-                "source": "The remote source that lists the item.",
+                "source": "The remote source that lists the item.", "publishAt": .init(.time), "expireAt": .init(.time),
                 "changed": .init(.time, "The time of the last change that the index has seen."),
                 "takenDown": .init(.time), "reason": "The reason of the takedown.", "takenDownBy": "The operator who took the item down.",
                 "isKept": "True if the item is stored, or taken down with a document that can be restored.",
@@ -61,6 +61,8 @@ struct ItemListRoutes: Sendable {
             var picture: String?
             var state: String
             var source: String?
+            var publishAt: String?
+            var expireAt: String?
             var changed: String?
             var takenDown: String?
             var reason: String?
@@ -121,7 +123,8 @@ struct ItemListRoutes: Sendable {
         }
         return text
     }
-    private static let state = Parameter.word("state", default: State.any, "Items of a state alone.", example: .takenDown)
+    private static let state = Parameter.word(
+        "state", default: State.any, "Items of a state alone; `scheduled` are those with a schedule.", example: .takenDown)
     private static let sort = Parameter.word(
         "sort", default: Sort.added, "The order; a minus sign reverses it. A search sorts its first 10,000 items.",
         example: .changedDown)
@@ -191,6 +194,7 @@ struct ItemListRoutes: Sendable {
         var query = ItemListQuery(limit: limit + 1)
         query.kind = kind
         query.state = ItemState(rawValue: try request[Self.state].rawValue)
+        query.isScheduled = try request[Self.state] == .scheduled
         query.words = words
         (query.order, query.isDescending) = (sort.order, sort.rawValue.hasPrefix("-"))
         query.section = try request[Self.section]
@@ -209,21 +213,21 @@ struct ItemListRoutes: Sendable {
 
     private func row(_ item: ListedItem, now: Int64) -> Items.ItemRow {
         let summary = ItemSummary(item.body ?? [])
+        let schedule = item.state == .public ? item.body.flatMap { ItemSchedule(body: $0) } : nil
         let box = ImageGeometry(.init(width: 96, height: 96), .fill(.attention))
         return Items.ItemRow(
             item: "\(item.key.kind):\(item.key.id)", kind: item.key.kind, id: item.key.id, title: summary.title,
-            picture: summary.picture.flatMap { links?.link($0, box, now: now).href }, state: Self.state(item, now: now),
-            source: item.source,
+            picture: summary.picture.flatMap { links?.link($0, box, now: now).href }, state: Self.state(item, schedule, now: now),
+            source: item.source, publishAt: schedule?.publishAt.map { Timestamp.text(milliseconds: $0) },
+            expireAt: schedule?.expireAt.map { Timestamp.text(milliseconds: $0) },
             changed: item.changed > 0 ? Timestamp.text(milliseconds: item.changed) : nil,
             takenDown: item.takedown.map { Timestamp.text(milliseconds: $0.at) }, reason: item.takedown?.reason,
             takenDownBy: item.who.flatMap { $0.isEmpty ? nil : $0 }, isKept: item.body != nil,
             entityTag: item.state == .public ? item.body.map { StoredItem(item.key, item.variant, $0).entityTag } : nil)
     }
 
-    private static func state(_ item: ListedItem, now: Int64) -> String {
-        guard item.state == .public, let schedule = item.body.flatMap({ ItemSchedule(body: $0) }), !schedule.isPublic(at: now) else {
-            return item.state.rawValue
-        }
+    private static func state(_ item: ListedItem, _ schedule: ItemSchedule?, now: Int64) -> String {
+        guard let schedule, !schedule.isPublic(at: now) else { return item.state.rawValue }
         return schedule.isDraft ? "draft" : schedule.publishAt ?? .min > now ? "scheduled" : "expired"
     }
 

@@ -24,6 +24,8 @@ package struct ItemListQuery: Sendable {
 
     package var kind: String?
     package var state: ItemState?
+    /// True for the items with a schedule alone.
+    package var isScheduled = false
     /// The beginnings of words, all of which an item must have.
     package var words: [String] = []
     package var order = Order.added
@@ -272,6 +274,11 @@ package struct ItemIndex<Session: SQLSession> {
                 // As in the index, so that both databases can use it.
                 conditions.append("entry.state <> 'public'")
             }
+        }
+        if query.isScheduled {
+            // Items that are not public now, and those that become public or expire.
+            let item = "SELECT kind, id FROM item WHERE"
+            conditions.append("(entry.kind, entry.id) IN (\(item) lane < 0 UNION \(item) due IS NOT NULL)")
         }
         let (comparison, way) = query.isDescending ? ("<", " DESC") : (">", "")
         let keys = query.order == .added ? ["number"] : [query.order.rawValue, "number"]

@@ -17,6 +17,8 @@ package struct ItemRevision: Sendable, Hashable {
     package var at: Int64
     package var who: String
     package var action: Action
+    /// The position that the item had when it was taken down.
+    package var position: Int64? = nil
     package var variant: String
     package var body: [UInt8]
 }
@@ -35,6 +37,8 @@ package struct RevisionTable<Session: SQLSession> {
     /// - Parameter new: The document that follows; nil if the item is removed. Nothing is kept if both are equal.
     package func keep(_ key: ItemKey, before new: ValidatedItem?, _ action: ItemRevision.Action, at moment: Int64) throws {
         let (kind, id) = (SQLValue.text(key.kind), SQLValue.text(key.id))
+        // The position follows a takedown, so that a release can bring the item back to its place.
+        let what = action == .takeDown ? "CAST(?5 AS text) || ' ' || position" : "?5"
         var (differs, values) = ("", [kind, id, .integer(moment), .text(author), .text(action.rawValue)])
         if let new {
             differs = " AND (variant <> ?6 OR body <> ?7)"
@@ -44,7 +48,7 @@ package struct RevisionTable<Session: SQLSession> {
             SQLCommand(
                 """
                 INSERT INTO item_revision (kind, id, \(Self.columns)) SELECT kind, id,
-                    (SELECT coalesce(max(number), 0) + 1 FROM item_revision WHERE kind = ?1 AND id = ?2), ?3, ?4, ?5, variant, body
+                    (SELECT coalesce(max(number), 0) + 1 FROM item_revision WHERE kind = ?1 AND id = ?2), ?3, ?4, \(what), variant, body
                 FROM item WHERE kind = ?1 AND id = ?2\(differs)
                 """, values)
         ]) { _, _ in }[0]
@@ -59,8 +63,8 @@ package struct RevisionTable<Session: SQLSession> {
     /// Why: a release restores the document of the present takedown, never that of an earlier one.
     func endTakedown(of key: ItemKey) throws {
         try session.write(
-            "UPDATE item_revision SET action = ?3 WHERE kind = ?1 AND id = ?2 AND action = ?4", .text(key.kind), .text(key.id),
-            .text(ItemRevision.Action.edit.rawValue), .text(ItemRevision.Action.takeDown.rawValue))
+            "UPDATE item_revision SET action = ?3 WHERE kind = ?1 AND id = ?2 AND action LIKE ?4", .text(key.kind), .text(key.id),
+            .text(ItemRevision.Action.edit.rawValue), .text(ItemRevision.Action.takeDown.rawValue + "%"))
     }
 
     /// Returns the document that the present takedown removed.
@@ -74,8 +78,10 @@ package struct RevisionTable<Session: SQLSession> {
             "SELECT \(Self.columns) FROM item_revision WHERE kind = ?1 AND id = ?2 ORDER BY number DESC LIMIT ?3", .text(key.kind),
             .text(key.id), .integer(Int64(limit))
         ) {
-            ItemRevision(
-                number: Int($0.integer(0)), at: $0.integer(1), who: $0.text(2), action: .init(rawValue: $0.text(3)) ?? .edit,
+            let action = $0.text(3).split(separator: " ").map(String.init)
+            return ItemRevision(
+                number: Int($0.integer(0)), at: $0.integer(1), who: $0.text(2),
+                action: action.first.flatMap { .init(rawValue: $0) } ?? .edit, position: action.dropFirst().first.flatMap { Int64($0) },
                 variant: $0.text(4), body: $0.bytes(5))
         }
     }

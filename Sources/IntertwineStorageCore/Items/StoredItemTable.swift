@@ -36,8 +36,21 @@ package struct StoredItemTable<Session: SQLSession> {
         }
         // The kind may belong to another stream now, in which the item has no position yet.
         let isKnown = try delete(ItemKey(item))
-        try append([item], to: stream)
+        if wasTakenDown, let position = try formerPosition(of: ItemKey(item), in: stream) {
+            try insert([item], in: stream, at: [position])
+        } else {
+            try append([item], to: stream)
+        }
         return (isKnown ? .replaced : .added, nil)
+    }
+
+    /// Returns the position that the item had when it was taken down, unless another item has it since.
+    private func formerPosition(of key: ItemKey, in stream: StreamID) throws -> Int64? {
+        guard let position = try RevisionTable(session, by: "").removed(key)?.position else { return nil }
+        let others = try session.integer(
+            "SELECT count(*) FROM item WHERE \(PublicItems.condition("?1")) AND position = ?2", .integer(stream.rawValue),
+            .integer(position))
+        return others == 0 ? position : nil
     }
 
     /// `stream`: The stream in which the item must be; nil for any.
