@@ -101,7 +101,11 @@ extension ServiceBuilder {
                 feeds: { live.current.feeds }, kinds: stores.declared.kinds, ledger: stores.ledger,
                 campaigns: { live.current.campaigns }
             ).routes
-            + PreviewRoutes(feeds: { live.current.feeds }, ledger: stores.ledger).routes
+            + PreviewRoutes(
+                feeds: { live.current.feeds }, ledger: stores.ledger, items: ItemRoutes(store: stores.store, kinds: stores.declared.kinds),
+                factories: { live.current.factories }, links: Links(image: parts.images.links.link, known: parts.images.known),
+                languages: stores.declared.languages, hasViewers: configuration.cells.hasViewers
+            ).routes
             + ConsoleRoutes(auditLog: configuration.auditLog, polling: parts.polling, settings: { live.configuration.rows.bySection })
             .routes
             + CampaignRoutes(campaigns: { live.current.campaigns }, store: stores.store).routes

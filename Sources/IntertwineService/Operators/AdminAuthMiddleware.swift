@@ -31,7 +31,7 @@ struct AdminAuthMiddleware: HTTPHandler {
         case .admitted(let sender):
             let result = next.handle(head, peer: peer)
             if let response = refusal(of: request, result, by: sender) { return .respond(response, route: result.route) }
-            guard Self.isWrite(request.method) else {
+            guard Self.isWrite(request.method, on: result.route) else {
                 guard result.route == ConsoleRoutes.system else { return result }
                 return result.around { request, respond in
                     try await OperatorIdentity.$current.withValue(sender) { try await respond(request) }
@@ -59,7 +59,7 @@ struct AdminAuthMiddleware: HTTPHandler {
             return .response(error.response(to: request.id))
         }
         if let response = refusal(of: request.head, result, by: sender) { return .response(response) }
-        guard Self.isWrite(request.head.method) else {
+        guard Self.isWrite(request.head.method, on: result.route) else {
             return try await OperatorIdentity.$current.withValue(sender) { try await respond(request) }
         }
         return try await record(request, respond, by: sender)
@@ -67,7 +67,7 @@ struct AdminAuthMiddleware: HTTPHandler {
 
     private func refusal(of request: HTTPRequest, _ result: HandlerResult, by sender: OperatorIdentity) -> ServerResponse? {
         let response = sender.refusal(of: request.method, on: result.route)?.response() ?? result.response
-        if let response, Self.isWrite(request.method) { recordRefusal(of: request, response.status, by: sender.name) }
+        if let response, Self.isWrite(request.method, on: result.route) { recordRefusal(of: request, response.status, by: sender.name) }
         return response
     }
 
@@ -169,7 +169,8 @@ struct AdminAuthMiddleware: HTTPHandler {
             outcome: outcome, now: clock())
     }
 
-    private static func isWrite(_ method: HTTPRequest.Method) -> Bool {
-        ![.get, .head, .options].contains(method)
+    /// A preview has a body, but writes nothing.
+    private static func isWrite(_ method: HTTPRequest.Method, on route: String? = nil) -> Bool {
+        ![.get, .head, .options].contains(method) && route != PreviewRoutes.item
     }
 }

@@ -45,7 +45,7 @@ struct ItemRoutes: Sendable {
     }
 
     private func put(_ request: RouteRequest, _ kind: String) async throws -> ServerResponse {
-        let item = try valid(request.request.body.bytes ?? [], kind, id: try request[Self.id])
+        let item = try valid(in: request)
         if let (_, error) = try await CampaignCheck(store: store, kinds: kinds).error(of: [item]) {
             throw Problem.invalid(.invalidItem, error.path, error.code, "The item is not valid: \(error).")
         }
@@ -80,6 +80,10 @@ struct ItemRoutes: Sendable {
         _ = try await store.takeDown(key, reason: nil, at: request.now, unless: check)
         AuditContext.current?.record(["removed": 1], items: [key.description])
         return ServerResponse(status: .noContent)
+    }
+
+    func valid(in request: RouteRequest) throws -> ValidatedItem {
+        try valid(request.request.body.bytes ?? [], named(in: request), id: try request[Self.id])
     }
 
     /// Its `kind` and `id` may be left out; if present, they must equal those of the path.

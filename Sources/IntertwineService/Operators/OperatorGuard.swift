@@ -15,7 +15,7 @@ enum OperatorRole: String, Comparable, CaseIterable, Sendable {
     private static let publishing: Set = ["/admin/takedowns/{id}", "/admin/images", "/admin/viewers/{id}", "/admin/events/void"]
 
     init(requiredBy method: HTTPRequest.Method, on route: String?) {
-        if [.get, .head, .options].contains(method) {
+        if [.get, .head, .options].contains(method) || route == PreviewRoutes.item {
             self = .read
         } else {
             self = route.map(Self.publishing.contains) == true ? .publish : .edit

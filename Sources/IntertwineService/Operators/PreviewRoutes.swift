@@ -2,10 +2,18 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The route `GET /admin/preview/feeds/{name}?at=&drafts=&viewer=`: a page of a feed as of a moment. It records and reserves nothing.
+/// The routes `GET /admin/preview/feeds/{name}?at=&drafts=&viewer=`, a page of a feed as of a moment, and
+/// `POST /admin/preview/items/{kind}/{id}`, the cells of an item that is not stored. They record and reserve nothing.
 struct PreviewRoutes: Sendable {
+    static let item = "/admin/preview/items/{kind}/{id}"
+
     let feeds: @Sendable () -> FeedCatalogue
     let ledger: any Ledger
+    let items: ItemRoutes
+    let factories: @Sendable () -> CellFactories
+    let links: Links
+    let languages: FeedLanguages
+    let hasViewers: Bool
 
     private static let pattern = "/admin/preview/feeds/{name}"
     private static let name = Parameter.segment(
@@ -45,7 +53,38 @@ struct PreviewRoutes: Sendable {
                 .badRequest("A parameter is invalid, or the request is malformed.", [.init(Self.wrongTime), .wrongLimit, .wrongCursor]),
                 .problem(.notFound, "There is no such feed.", [.init(.unknownFeed, "There is no such feed.")]), .storeUnavailable,
             ])
-        return [Route(.get, Self.pattern, operation) { try await preview($0) }]
+        let cells = APIOperation(
+            "previewItem", tag: "Items", "The cells of an item",
+            """
+            The cells that an item of the import's form would have, in every language and layout. Nothing is stored, and the tokens of the cells are \
+            not valid. A campaign has none. The role `read` suffices.
+            """,
+            parameters: [ItemRoutes.kind, ItemRoutes.id],
+            body: RequestBodyDescription(.itemBody, example: ItemRoutes.itemExample),
+            responses: [
+                .json(
+                    .ok, "The pages of cells.",
+                    .object([.required("pages", .list(of: .object([])), "A page for each language and layout.")]),
+                    [.noStore], example: #"{"pages": [{"layout": "collection", "cells": []}, {"layout": "table", "cells": []}]}"#),
+                .badRequest(
+                    "The body is not JSON, or the request is malformed.",
+                    [.init(.invalidBody(at: "", .invalid, "The body must be JSON: one object; at byte 1: ends too early."))]),
+                .forbidden, ItemRoutes.missingItem, .contentTooLarge,
+                .problem(
+                    .unprocessableContent, "The item is invalid. `detail` names the field.",
+                    [.init(.invalid(.invalidItem, ["username"], .required, "The item is not valid: username: is missing."))]),
+            ])
+        return [
+            Route(.get, Self.pattern, operation) { try await preview($0) }, Route(.post, Self.item, cells) { try cellsOfItem($0) },
+        ]
+    }
+
+    private func cellsOfItem(_ request: RouteRequest) throws -> ServerResponse {
+        let valid = try items.valid(in: request)
+        let item = FeedItem(kind: valid.kind, id: valid.id, variant: valid.variant, position: 0, body: valid.body)
+        return .noStore(
+            encoded: try PlaygroundRoutes.pages(
+                of: item, by: factories(), links: links, languages: languages, hasViewers: hasViewers, now: request.now))
     }
 
     private func preview(_ request: RouteRequest) async throws -> ServerResponse {

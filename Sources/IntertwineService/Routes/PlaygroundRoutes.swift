@@ -46,8 +46,15 @@ struct PlaygroundRoutes: Sendable {
         let (file, factories) = try declared(by: sample.declaration)
         let item = try item(of: sample.item, among: ItemKinds(file.kinds))
         let links = Links(image: { _, _, _ in Links.ImageLink(Self.image) })
+        return try Self.pages(of: item, by: factories, links: links, languages: file.languages, hasViewers: hasViewers, now: now)
+    }
+
+    /// Returns the cells of an item in every language and layout. The keys of their tokens are random, so nothing can be done with them.
+    static func pages(
+        of item: FeedItem, by factories: CellFactories, links: Links, languages: FeedLanguages, hasViewers: Bool, now: Int64
+    ) throws(Problem) -> [UInt8] {
         let tokens = CellTokens(keys: SigningKeys(current: .random()))
-        let languages: [FeedLanguage?] = file.languages.isEmpty ? [nil] : file.languages.all
+        let languages: [FeedLanguage?] = languages.isEmpty ? [nil] : languages.all
         var json = JSONWriter(capacity: 4_096)
         json.raw(#"{"pages":["#)
         var isFirst = true
@@ -67,8 +74,8 @@ struct PlaygroundRoutes: Sendable {
                 for (index, cell) in try cells(of: item, by: factories, in: context).enumerated() {
                     if index > 0 { json.raw(",") }
                     json.append(cell.json())
-                    guard json.bytes.count <= Self.responseLimit else {
-                        throw Problem.invalidBody(at: "/item", .tooLong, "The cells have more than \(Self.responseLimit) bytes.")
+                    guard json.bytes.count <= responseLimit else {
+                        throw Problem.invalidBody(at: "/item", .tooLong, "The cells have more than \(responseLimit) bytes.")
                     }
                 }
                 json.raw("]}")
@@ -110,7 +117,7 @@ struct PlaygroundRoutes: Sendable {
         }
     }
 
-    private func cells(of item: FeedItem, by factories: CellFactories, in context: CellContext) throws(Problem) -> [CellViewModel] {
+    private static func cells(of item: FeedItem, by factories: CellFactories, in context: CellContext) throws(Problem) -> [CellViewModel] {
         do {
             return try [factories.makeViewModel(for: item, in: context)] + factories.makeCompanions(for: item, in: context)
         } catch CellFactoryError.noFactory {

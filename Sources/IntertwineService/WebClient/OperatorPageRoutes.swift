@@ -8,7 +8,10 @@ struct OperatorPageRoutes: Sendable {
     private static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors
         """
-    private static let files = WebClientFile.all.filter { $0.isOfOperators || $0.name == "look.css" }
+    /// The form of an item shows its cells by the element of the web client.
+    private static let files = WebClientFile.all.filter {
+        $0.isOfOperators || ["look.css", "page-client.mjs"].contains($0.name) || $0.name.hasPrefix("client/")
+    }
 
     var routes: [Route] {
         Self.files.flatMap { file in

@@ -180,6 +180,12 @@ def console(walk):
     walk.ask("get", feed, 200, {"name": "main"}, query="?at=2027-01-31T08:00:00Z&drafts=true&viewer=ann")
     walk.ask("get", feed, 400, {"name": "main"}, query="?at=tomorrow")
     walk.ask("get", feed, 404, {"name": "nothing"})
+    cells, one = "/admin/preview/items/{kind}/{id}", {"kind": "user", "id": "new"}
+    walk.ask("post", cells, 200, one, body=user("new"))
+    walk.ask("post", cells, 400, one, body="{")
+    walk.ask("post", cells, 404, {"kind": "nothing", "id": "new"}, body="{}")
+    walk.ask("post", cells, 413, one, body="x" * 70_000)
+    walk.ask("post", cells, 422, one, body="{}")
     walk.ask("get", "/admin/audit", 200, query="?action=takedowns")
     walk.ask("get", "/admin/audit", 400, query="?limit=0")
     walk.ask("get", "/admin/audit", 400, query="?cursor=" + base64.urlsafe_b64encode(b"-9223372036854775808").decode().rstrip("="))

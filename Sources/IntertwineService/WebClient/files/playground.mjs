@@ -6,6 +6,7 @@ import "./client/element/intertwine-feed.mjs";
 import { Editor } from "./editor.mjs";
 import { highlighted } from "./highlighted-json.mjs";
 import { examples } from "./playground-examples.mjs";
+import { pageClient } from "./page-client.mjs";
 import { fragmentOf, keep, kept, textsOf } from "./share.mjs";
 
 const textSizes = [[1, "Normal text"], [0.85, "Small text"], [1.3, "Large text"], [2, "Very large text"], [3, "Largest text"]];
@@ -28,22 +29,6 @@ const key = (language, layout) => `${language ?? ""} ${layout}`;
 let last = [];
 let request = null;
 let timer = null;
-
-/** Returns a client for an element: its only page has the cells of a language and a layout. */
-function pageClient(name) {
-  const noAction = { type: "about:blank", status: 404, title: "Not Found", detail: "The playground performs no actions." };
-  const respond = (value, status = 200) => new Response(JSON.stringify(value), {
-    status, headers: { "Content-Type": status === 200 ? "application/json" : "application/problem+json" },
-  });
-  return new FeedClient({
-    base: document.baseURI, viewer: "playground", attempts: 1,
-    fetch: async (url, { method = "GET" } = {}) => {
-      if (new URL(url).pathname === "/events") return respond({ results: [] });
-      if (method !== "GET") return respond(noAction, 404);
-      return respond({ cells: cells.get(name) ?? [], page: { protocol: 1, limit: 20, next: null, previous: null } });
-    },
-  });
-}
 
 /** Returns a picture in place of the images of the item, and no content for their cancellations. */
 async function sampleImage(_, { method = "GET" } = {}) {
@@ -136,7 +121,7 @@ function showAll(pages) {
 
 function figure(name, layout, scale, size) {
   const feed = element("intertwine-feed", { "text-scale": scale });
-  Object.assign(feed, { client: pageClient(name), imageFetch: sampleImage });
+  Object.assign(feed, { client: pageClient(() => cells.get(name) ?? []), imageFetch: sampleImage });
   feed.src = layout === "table" ? "/feed?layout=table" : "/feed";
   return element("figure", {}, element("figcaption", {}, size), feed);
 }

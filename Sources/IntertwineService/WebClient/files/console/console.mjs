@@ -16,10 +16,10 @@ function decoded(path) {
 
 const json = async (path) => (await send(path)).json()
 
-/** Returns the entries of a list, from all of its pages, up to a limit. */
-async function all(path, name, limit = 5_000) {
+/** Returns the entries of a list, from all of its pages. */
+async function all(path, name) {
   const entries = []
-  for (let href = path; href && entries.length < limit;) {
+  for (let href = path; href;) {
     const answer = await json(href)
     entries.push(...answer[name])
     href = answer.page.next
@@ -27,14 +27,26 @@ async function all(path, name, limit = 5_000) {
   return entries
 }
 
+/** The rows that are shown at first, and those that each "Show more" adds: more of them take a browser too long at once. */
+const ROWS = 100
+
 /** Returns a table. A column has a name and a function that returns the content of a cell; `isNumber` aligns it. */
 function table(label, columns, rows) {
   if (rows.length === 0) return create("p", { className: "quiet", textContent: "There are none." })
   const head = create("tr", {}, ...columns.map(({ name, isNumber }) => create("th", { scope: "col", textContent: name, className: isNumber ? "number" : "" })))
-  const lines = rows.map((row) => create("tr", {}, ...columns.map(({ value, isNumber, isWide }) =>
-    create("td", { className: isNumber ? "number" : isWide ? "wide" : "" }, ...[value(row) ?? "–"].flat()))))
-  const made = create("table", {}, create("caption", { className: "visually-hidden", textContent: label }), create("thead", {}, head), create("tbody", {}, ...lines))
-  return create("div", { className: "all-rows", role: "region", ariaLabel: label, tabIndex: 0 }, made)
+  const line = (row) => create("tr", {}, ...columns.map(({ value, isNumber, isWide }) =>
+    create("td", { className: isNumber ? "number" : isWide ? "wide" : "" }, ...[value(row) ?? "–"].flat())))
+  const body = create("tbody")
+  const more = create("button", { type: "button" })
+  const extend = () => {
+    body.append(...rows.slice(body.rows.length, body.rows.length + ROWS).map(line))
+    more.hidden = body.rows.length === rows.length
+    more.textContent = `Show more (${number(body.rows.length)} of ${number(rows.length)})`
+  }
+  more.addEventListener("click", extend)
+  extend()
+  const made = create("table", {}, create("caption", { className: "visually-hidden", textContent: label }), create("thead", {}, head), body)
+  return create("div", {}, create("div", { className: "all-rows", role: "region", ariaLabel: label, tabIndex: 0 }, made), more)
 }
 
 /** Returns a button that performs a write, shows its result, and loads the page again. */
@@ -48,7 +60,9 @@ function action(text, label, perform) {
       if (done) await show()
       if (done !== undefined) status.textContent = done
     } catch (error) {
-      status.textContent = error.message
+      // Another operator was faster: the page shows what is stored now.
+      if (error.status === 412) await show()
+      status.textContent = error.status === 412 ? `${error.message} The page shows it as it is now.` : error.message
     }
     button.disabled = false
   })
@@ -86,24 +100,40 @@ function switches(one) {
   return one.override ? [toggle, " ", action("Return to the file", `Return ${one.campaign} to the file`, () => returnToFile(one))] : [toggle]
 }
 
+/** The filter of the campaigns, which stays when the page is shown again. */
+let wanted = ["", ""]
+
 async function ads() {
   const campaigns = await all("/admin/campaigns?limit=1000", "campaigns")
   const goal = ({ goal }) => (goal?.total ? `${number(goal.total)} ${goal.unit}` : goal?.daily ? `${number(goal.daily)} ${goal.unit} a day` : "–")
   const columns = [
     { name: "Campaign", value: (one) => (one.origin === "file" ? [one.campaign, create("span", { className: "quiet", textContent: one.override ? ` of the file, set ${one.override}` : " of the file" })] : itemLink(`campaign:${one.campaign}`, one.campaign)) },
-    { name: "Advertiser", value: ({ advertiser }) => advertiser },
+    { name: "Actions", value: switches }, { name: "Advertiser", value: ({ advertiser }) => advertiser },
     { name: "State", isWide: true, value: (one) => [state(one.state, tones[one.state]), create("span", { className: "quiet", textContent: one.reason ? ` ${one.reason}` : "" })] },
     { name: "Goal", isNumber: true, value: goal },
     { name: "Delivered", isNumber: true, value: ({ delivered }) => number(delivered) },
     { name: "Today", isNumber: true, value: ({ deliveredToday }) => number(deliveredToday) },
     { name: "Pace", isNumber: true, value: ({ pace }) => (pace === undefined || pace === null ? "–" : `${Math.round(pace * 100)} %`) },
     { name: "Starts", value: ({ starts }) => time(starts) }, { name: "Ends", value: ({ ends }) => time(ends) },
-    { name: "", value: switches },
   ]
-  return [
-    create("p", { className: "buttons" }, create("a", { href: "/reports#by=ad&preset=yesterday", textContent: "Yesterday by ad" }), create("a", { href: "/explain", textContent: "Why is an ad not shown?" })),
-    table("Campaigns", columns, campaigns),
-  ]
+  const place = create("div")
+  const [words, of] = [create("input", { type: "search", autocomplete: "off" }), create("select", {}, new Option("All", ""))]
+  of.append(...[...new Set(campaigns.map(({ state }) => state))].sort().map((state) => new Option(state, state)))
+  words.value = wanted[0]
+  if (campaigns.some(({ state }) => state === wanted[1])) of.value = wanted[1]
+  const filter = () => {
+    wanted = [words.value, of.value]
+    const text = words.value.trim().toLowerCase()
+    place.replaceChildren(table("Campaigns", columns, campaigns.filter((one) =>
+      (of.value === "" || one.state === of.value) && `${one.campaign} ${one.advertiser}`.toLowerCase().includes(text))))
+  }
+  for (const control of [words, of]) control.addEventListener("input", filter)
+  filter()
+  const form = create("form", { ariaLabel: "Campaigns" }, create("label", {}, "Campaign or advertiser ", words), create("label", {}, "State ", of),
+    create("a", { href: "/#add=campaign", textContent: "Book a campaign" }), create("a", { href: "/reports#by=ad&preset=yesterday", textContent: "Yesterday by ad" }),
+    create("a", { href: "/explain", textContent: "Why is an ad not shown?" }))
+  form.addEventListener("submit", (event) => event.preventDefault())
+  return [form, place]
 }
 
 // Sources
@@ -361,7 +391,8 @@ function viewers() {
 
 async function system() {
   const answer = await json("/admin/system")
-  const problems = table("Problems", [{ name: "Now", isWide: true, value: (one) => [state("Problem", "bad"), ` ${one.text}`] }], answer.problems)
+  const problems = table("Problems", [{ name: "Now", isWide: true, value: (one) => [state("Problem", "bad"), ` ${one.text}`] },
+    { name: "Runbook", value: ({ runbook }) => create("code", { textContent: `Documentation/how-to/runbook.md#${runbook.toLowerCase()}` }) }], answer.problems)
   const settings = table("Settings", [
     { name: "Setting", value: ({ key }) => create("code", { textContent: key }) }, { name: "Value", isWide: true, value: ({ value }) => value || "–" },
     { name: "Origin", value: ({ origin }) => origin },

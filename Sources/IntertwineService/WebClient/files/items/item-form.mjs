@@ -17,7 +17,7 @@ const isScalar = (value) => ["string", "number"].includes(typeof value)
 /** A field with one control and a label. The value is undefined if the control is empty. */
 class Field {
   /** `stored` is the value in the item; undefined if the item has none. */
-  constructor(name, control, isRequired, stored, notes = [], { title, description } = {}) {
+  constructor(name, control, isRequired, stored, notes = [], { title, description } = {}, isHinted = true) {
     this.control = control
     this.stored = stored ?? undefined
     control.id = `field-${++count}`
@@ -28,7 +28,7 @@ class Field {
     this.error = create("span", { className: "error", id: `${control.id}-error` })
     const help = create("span", { className: "help", id: `${control.id}-help`, textContent: description ?? "", hidden: !description })
     control.setAttribute("aria-describedby", description ? `${this.error.id} ${help.id}` : this.error.id)
-    const hint = [...notes, ...(isRequired ? [] : ["optional"])].join(", ")
+    const hint = [...notes, ...(isRequired || !isHinted ? [] : ["optional"])].join(", ")
     const label = title ?? inWords(name)
     this.element = create("div", {}, create("label", {}, create("span", { textContent: hint ? `${label} (${hint})` : label }), control), help, this.error)
     this.element.dataset.name = name
@@ -65,13 +65,15 @@ function allowsEmptyText({ minLength = 0, format, pattern }) {
 const isDate = ({ format, pattern }) => /^date/.test(format ?? "") || /^\^?\(?(\\d|\[0-9\])\{4\}-/.test(pattern ?? "")
 
 class TextField extends Field {
-  constructor(name, schema, isRequired, stored) {
+  constructor(name, schema, isRequired, stored, isHinted = true) {
     const isURL = schema.format === "uri" || /\[Hh\]\[Tt\]/.test(schema.pattern ?? "")
     const isLong = /[\r\n]/.test(stored ?? "") || (!isURL && (schema.maxLength ?? 0) > 512)
     const mayBeEmpty = allowsEmptyText(schema)
-    super(name, create(isLong ? "textarea" : "input", { autocomplete: "off", inputMode: isURL ? "url" : "" }), isRequired && !mayBeEmpty, stored, [], schema)
-    if (isURL && /picture|image|avatar|poster|photo|content|background|logo|cover|thumbnail/i.test(name)) this.#preview()
+    super(name, create(isLong ? "textarea" : "input", { autocomplete: "off", inputMode: isURL ? "url" : "" }), isRequired && !mayBeEmpty, stored, [], schema, isHinted)
+    this.focus = schema["x-focus"]
+    if (isURL && (this.focus || /picture|image|avatar|poster|photo|content|background|logo|cover|thumbnail/i.test(name))) this.#preview()
     if (isDate(schema)) this.#offerDate()
+    for (const event of ["input", "change"]) this.control.addEventListener(event, () => this.#check(schema, isURL))
     if (!mayBeEmpty) return
     // An empty text differs from no text: an image with an empty alternative text is decorative.
     this.empty = create("input", { type: "checkbox", checked: stored === "" })
@@ -80,16 +82,30 @@ class TextField extends Field {
     this.#update()
   }
 
+  /** A stored value that is not edited is the service's to judge. */
+  #check({ pattern, maxLength = Infinity }, isURL) {
+    const text = this.control.value
+    let fits = true
+    try {
+      fits = pattern === undefined || text === "" || new RegExp(pattern, "u").test(text)
+    } catch { /* The service checks it. */ }
+    const form = isURL ? "Enter a URL that begins with https:// or http://." : isDate({ pattern }) ? "Enter a date such as 2027-01-31T08:00:00Z." : "The text does not have the form of this field."
+    this.control.setCustomValidity(text === this.shown || fits ? ([...text].length > maxLength ? `The text is longer than ${maxLength} characters.` : "") : form)
+  }
+
   #update() { this.control.disabled = this.empty.checked }
 
   /** Shows the picture of the URL. */
   #preview() {
-    const image = create("img", { className: "preview", alt: "", hidden: true })
+    const image = this.image = create("img", { className: "preview", alt: "", hidden: true })
     const note = create("span", { className: "help" })
+    // Its height is reserved, so that the fields below do not move when the picture arrives.
+    const frame = create("span", { className: "frame" }, image, note)
     const show = async () => {
       const url = this.control.value.trim()
       image.hidden = true
       note.textContent = ""
+      frame.hidden = !/^https?:\/\/./i.test(url)
       if (!/^https?:\/\/./i.test(url) || /\.(mp4|webm|mp3|m4a|ogg|wav|m3u8)$/i.test(url)) return
       try {
         image.src = await pictureOf(url)
@@ -99,8 +115,33 @@ class TextField extends Field {
       }
     }
     this.control.addEventListener("change", show)
-    this.element.append(image, note)
-    if (this.control.value) show()
+    this.element.append(frame)
+    show()
+  }
+
+  /** Lets the operator choose the point of the picture that crops keep. The two number fields have it too, for the keyboard. */
+  chooseFocus(x, y) {
+    const mark = create("span", { className: "focus-point", hidden: true })
+    const place = () => {
+      const [left, top] = [x, y].map(({ control }) => Number(control.value))
+      mark.hidden = this.image.hidden || x.control.value === "" || y.control.value === ""
+      Object.assign(mark.style, { left: `${left * 100}%`, top: `${top * 100}%` })
+    }
+    this.image.addEventListener("click", (event) => {
+      const box = this.image.getBoundingClientRect()
+      const shares = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height]
+      for (const [index, { control }] of [x, y].entries()) {
+        control.value = String(Math.round(Math.min(1, Math.max(0, shares[index])) * 1_000) / 1_000)
+        control.dispatchEvent(new Event("input", { bubbles: true }))
+      }
+    })
+    this.image.addEventListener("load", place)
+    for (const { control } of [x, y]) control.addEventListener("input", place)
+    const help = create("span", { className: "help", textContent: `Click the part of the picture that crops keep: ${inWords(x.element.dataset.name)} and ${inWords(y.element.dataset.name)}.` })
+    const focus = create("span", { className: "focus" })
+    this.image.replaceWith(focus)
+    focus.append(this.image, mark)
+    focus.parentElement.after(help)
   }
 
   /** A date picker that fills in the text, which may have another offset. */
@@ -211,22 +252,26 @@ class ObjectField {
 class LanguagesField extends ObjectField {
   constructor(name, schema, declared, isRequired, stored) {
     const texts = typeof stored === "object" ? stored ?? {} : {}
-    const one = new TextField("all languages", schema, false, typeof stored === "string" ? stored : undefined)
+    const one = new TextField("all languages", schema, false, typeof stored === "string" ? stored : undefined, false)
     // Texts of languages that are no longer declared can be removed.
     const others = Object.keys(texts).filter((language) => !declared.includes(language))
     const fields = [...declared, ...others].map((language) => {
       const name = declared.includes(language) ? language : `${language}, not declared`
-      const field = new TextField(name, { ...schema, title: name, description: undefined }, false, member(texts, language))
+      const field = new TextField(name, { ...schema, title: name, description: undefined }, false, member(texts, language), false)
       field.control.lang = language
       return [language, field]
     })
     super(isRequired ? name : `${name} (optional)`, new Map([["", one], ...fields]), stored)
+    this.isRequired = isRequired
+    this.#check()
     for (const event of ["input", "change"]) this.element.addEventListener(event, () => this.#check())
   }
 
   #check() {
     const { one, texts } = this.#values
-    this.fields.get("").control.setCustomValidity(one !== undefined && texts.size > 0 ? "Enter one text for all languages, or texts by language." : "")
+    const fault = one !== undefined && texts.size > 0 ? "Enter one text for all languages, or texts by language."
+      : this.isRequired && one === undefined && texts.size === 0 ? "Enter one text for all languages, or a text for a language." : ""
+    this.fields.get("").control.setCustomValidity(fault)
   }
 
   get #values() {
@@ -296,7 +341,12 @@ export class ItemForm {
   /** `item` is the stored item, or an empty object. */
   constructor(name, schema, item) {
     const { kind, id, ...properties } = schema.properties ?? {}
-    this.#fields = new ObjectField(name, createFields({ ...schema, properties }, schema, item), item)
+    const fields = createFields({ ...schema, properties }, schema, item)
+    this.#fields = new ObjectField(name, fields, item)
+    for (const field of fields.values()) {
+      const [x, y] = (field.focus ?? []).map((name) => fields.get(name))
+      if (x && y && field.image) field.chooseFocus(x, y)
+    }
     this.element = this.#fields.element
   }
 

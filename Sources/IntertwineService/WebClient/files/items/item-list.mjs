@@ -58,7 +58,11 @@ function picture(href) {
 }
 
 function stateOf(item) {
-  if (["scheduled", "expired", "draft"].includes(item.state)) return [state(item.state[0].toUpperCase() + item.state.slice(1), "warm")]
+  const times = [...(item.publishAt ? [" from ", time(item.publishAt)] : []), ...(item.expireAt ? [" until ", time(item.expireAt)] : [])]
+  if (["scheduled", "expired", "draft"].includes(item.state)) {
+    return [state(item.state[0].toUpperCase() + item.state.slice(1), "warm"), create("br"), create("span", { className: "quiet" }, ...times)]
+  }
+  if (item.state !== "taken-down" && times.length > 0) return ["Public", create("br"), create("span", { className: "quiet" }, ...times)]
   if (item.state !== "taken-down") return item.source ? ["Public ", create("span", { className: "quiet", textContent: `by ${item.source}` })] : ["Public"]
   const facts = [item.takenDownBy && `by ${item.takenDownBy}`, item.reason].filter(Boolean).join(": ")
   return [state("Taken down", "bad"), create("br"), create("span", { className: "quiet", title: item.takenDown ?? "" }, time(item.takenDown), facts && ` ${facts}`)]
@@ -88,19 +92,26 @@ function row(item) {
 
 // Order
 
+let moves = Promise.resolve()
+
 const isOrdered = () => find("of-section").value !== ""
 
 function steps(item) {
-  const step = (text, name, way) => {
+  const step = (text, name, otherOf, place) => {
     const button = create("button", { type: "button", textContent: text, ariaLabel: `Move ${item.item} ${name}` })
+    // Presses follow each other, so that none is lost.
     button.addEventListener("click", () => {
-      const line = button.closest("tr")
-      const other = way < 0 ? line.previousElementSibling : line.nextElementSibling
-      if (other) move(line, other, way < 0 ? "before" : "after", button.ariaLabel)
+      moves = moves.then(async () => {
+        const line = button.closest("tr")
+        const other = line && otherOf(line)
+        if (other && other !== line) await move(line, other, place, button.ariaLabel)
+      })
     })
     return button
   }
-  return create("span", {}, step("↑", "up", -1), " ", step("↓", "down", 1))
+  return create("span", { className: "steps" },
+    step("⤒", "to the top", () => body.rows[0], "before"), step("↑", "up", (line) => line.previousElementSibling, "before"),
+    step("↓", "down", (line) => line.nextElementSibling, "after"))
 }
 
 function makeDraggable(line) {
@@ -218,18 +229,30 @@ function remove(item) {
   return send(pathOf(item), { method: "DELETE", headers: item.entityTag ? { "If-Match": item.entityTag } : {} })
 }
 
-/** Sets when items become public and when they expire, all in one transaction. */
+/** Returns the text of a control for a time, in the operator's zone. */
+const localTime = (text) => (text ? new Date(Date.parse(text) - new Date(text).getTimezoneOffset() * 60_000).toISOString().slice(0, 16) : "")
+
+/** Sets when items become public and when they expire, all in one transaction. What the operator does not change stays as it is. */
 async function schedule(items, what) {
-  const moment = { type: "datetime-local" }
-  const answer = await ask(`Schedule ${what}?`, "The times are in your zone. Without a time, the items are public at once, and do not expire.", "Schedule",
-    [["publish-at", "Public from", moment], ["expire-at", "Until", moment]])
+  const names = ["publishAt", "expireAt"]
+  const stored = names.map((name) => {
+    const values = new Set(items.map((item) => localTime(item[name])))
+    return { shown: values.size === 1 ? [...values][0] : "", isMixed: values.size > 1 }
+  })
+  const mixed = stored.some(({ isMixed }) => isMixed) ? " A time that differs between the items is empty, and stays as it is unless you enter one." : ""
+  const answer = await ask(`Schedule ${what}?`, `The times are in your zone. Without a time, the items are public at once, and do not expire.${mixed}`, "Schedule",
+    [["publish-at", "Public from", { type: "datetime-local", value: stored[0].shown }], ["expire-at", "Until", { type: "datetime-local", value: stored[1].shown }]])
   if (answer === null) return
-  const [publishAt, expireAt] = answer.map((text) => (text ? new Date(text).toISOString() : null))
+  const changed = names.flatMap((name, index) => (answer[index] === stored[index].shown ? [] : [[name, answer[index] ? new Date(answer[index]).toISOString() : null]]))
+  if (changed.length === 0) {
+    found.textContent = "No time is changed."
+    return
+  }
   try {
-    const body = JSON.stringify(items.map(({ kind, id }) => ({ kind, id, publishAt, expireAt })))
+    const body = JSON.stringify(items.map(({ kind, id }) => ({ kind, id, ...Object.fromEntries(changed) })))
     await send("/admin/items", { method: "PATCH", headers: { "Content-Type": "application/json" }, body })
     await load()
-    found.textContent = `${what} ${items.length === 1 ? "is" : "are"} scheduled.`
+    found.textContent = changed.some(([, value]) => value) ? `${what} ${items.length === 1 ? "is" : "are"} scheduled.` : `${what} ${items.length === 1 ? "has" : "have"} fewer times now.`
   } catch (error) {
     found.textContent = error.message
   }
@@ -287,10 +310,19 @@ for (const id of ["of-kind", "of-state"]) {
     load()
   })
 }
-find("of-section").addEventListener("change", () => load())
+find("of-section").addEventListener("change", () => {
+  // The order of a section has all of its items.
+  if (isOrdered()) {
+    find("q").value = find("of-kind").value = ""
+    find("of-state").value = "any"
+  }
+  load()
+})
 more.addEventListener("click", () => next && load(next))
 all.addEventListener("change", () => {
-  for (const box of body.querySelectorAll("input[type=checkbox]")) if (box.checked !== all.checked) box.click()
+  // A click changes the state of the box of the header.
+  const isWanted = all.checked
+  for (const box of body.querySelectorAll("input[type=checkbox]")) if (box.checked !== isWanted) box.click()
 })
 for (const head of table.querySelectorAll("[data-sort]")) {
   head.querySelector("button").addEventListener("click", () => {

@@ -2,6 +2,7 @@
 // The fragment of the URL has the `kind` and the `id` of the item.
 import { create, itemLink, state, time } from "/console/shell.mjs"
 import { onToken, send } from "/reports/admin-api.mjs"
+import { follow as followCells, preview } from "/items/cell-preview.mjs"
 import { ItemForm } from "/items/item-form.mjs"
 import { mark, offer, pathOf as path, release, reload } from "/items/item-list.mjs"
 
@@ -29,6 +30,7 @@ function perform(operation) {
     } catch (error) {
       errors = error.problem?.errors ?? []
       text = error.status === 412 ? `${error.message} Open it again.` : error.message
+      if (error.status === 412 && open) await showConflict(open).catch(() => {})
     }
     find("key").inert = form.inert = false
     if (document.activeElement === document.body) (focused.checkVisibility() ? focused : find("add")).focus()
@@ -80,8 +82,15 @@ async function takedownOf(key) {
   }))?.json()
 }
 
+/** Returns the values of a document by the names of their fields, such as `title, de`. */
+function flat(document, prefix = "") {
+  return Object.fromEntries(Object.entries(document).flatMap(([name, value]) =>
+    (value && typeof value === "object" && !Array.isArray(value) ? Object.entries(flat(value, `${prefix}${name}, `)) : [[`${prefix}${name}`, value]])))
+}
+
 /** Returns the fields in which two documents differ, with both values. */
-function differences(old, now) {
+function differences(before, after) {
+  const [old, now] = [flat(before), flat(after)]
   return [...new Set([...Object.keys(old), ...Object.keys(now)])]
     .filter((name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]))
     .map((name) => [name, old[name], now[name]])
@@ -112,7 +121,10 @@ async function showRevisions(key) {
       place.replaceChildren(difference(await read(), { kind: key.kind, id: key.id, ...open.form.item }, ["Then", "In the form"]))
       return ""
     }))
-    restore.addEventListener("click", () => perform(async () => put(open, await read(), "restored")))
+    restore.addEventListener("click", () => {
+      if (open.form.isEdited && !confirm(`Discard the changes of ${nameOf(open)}?`)) return
+      perform(async () => put(open, await read(), "restored"))
+    })
     const what = revision.action === "edit" ? "replaced" : "taken down"
     return create("div", { className: "revision" },
       create("p", { className: "buttons" }, create("span", {}, `${what} `, time(revision.at), revision.who ? ` by ${revision.who}` : ""), compare, restore), place)
@@ -139,7 +151,12 @@ function display({ kind, id, schema }, stored, entityTag) {
   mark(nameOf(open))
   document.title = `${nameOf(open)} – Items`
   find("editor").hidden = form.hidden = false
+  preview(open, documentOf)
 }
+
+/** The document in the form, with its key. */
+const documentOf = () => ({ kind: open.kind, id: open.id, ...open.form.item })
+for (const event of ["input", "change"]) find("fields").addEventListener(event, () => open && followCells(open, documentOf))
 
 function close() {
   open = null
@@ -151,25 +168,30 @@ function close() {
 
 const save = (key) => put(key, key.form.item, "saved")
 
-/** Stores a document if the item is as the form has read it. If it has changed since, the form shows what the other editor has changed. */
+/** Stores a document if the item is as the form has read it. */
 async function put(key, document, done) {
   const condition = key.entityTag === null ? { "If-None-Match": "*" } : { "If-Match": key.entityTag }
-  let response
-  try {
-    response = await send(path(key), { method: "PUT", headers: { "Content-Type": "application/json", ...condition }, body: JSON.stringify(document) })
-  } catch (error) {
-    if (error.status === 412) await showConflict(key).catch(() => {})
-    throw error
-  }
+  const response = await send(path(key), { method: "PUT", headers: { "Content-Type": "application/json", ...condition }, body: JSON.stringify(document) })
   display(key, await item(response), response.headers.get("ETag"))
   await showRevisions(key)
   reload()
   return `${nameOf(key)} is ${response.status === 201 ? "created" : done}.`
 }
 
+/** Shows what another editor has changed since the form has read the item, and lets the operator keep one of both. */
 async function showConflict(key) {
-  const now = await item(await send(path(key)))
-  find("facts").replaceChildren(difference(now, { kind: key.kind, id: key.id, ...key.form.item }, ["Stored now", "In this form"]))
+  const response = await send(path(key))
+  const now = await item(response)
+  const keep = (text, operation) => {
+    const button = create("button", { type: "button", textContent: text })
+    button.addEventListener("click", () => perform(operation))
+    return button
+  }
+  find("facts").replaceChildren(
+    difference(now, { kind: key.kind, id: key.id, ...key.form.item }, ["Stored now", "In this form"]),
+    keep("Take what is stored", () => show(key)),
+    keep("Store this form", () => save({ ...key, entityTag: response.headers.get("ETag") })))
+  find("facts").scrollIntoView({ block: "nearest" })
 }
 
 async function remove(key) {
@@ -191,6 +213,10 @@ function follow() {
   }
   perform(async () => {
     close()
+    if (fields.has("add")) {
+      add(fields.get("add"))
+      return ""
+    }
     if (!key.kind && !key.id) return ""
     if (!schemas.has(key.kind)) throw new Error(`There is no kind ${key.kind}.`)
     kind.value = key.kind
@@ -238,15 +264,17 @@ find("release").addEventListener("click", () => {
     return text.endsWith("is open.") ? `${nameOf(key)} is released.` : `${nameOf(key)} is released. The next import or source brings it.`
   })
 })
-find("add").addEventListener("click", () => {
+function add(name) {
   if (open?.form.isEdited && !confirm(`Discard the changes of ${nameOf(open)}?`)) return
   close()
   status.textContent = ""
   history.replaceState(null, "", location.pathname)
   find("editor").hidden = false
   find("items").classList.add("is-open")
-  kind.focus()
-})
+  if (schemas.has(name)) kind.value = name
+  ;(schemas.has(name) ? id : kind).focus()
+}
+find("add").addEventListener("click", () => add())
 find("close").addEventListener("click", () => {
   if (open?.form.isEdited && !confirm(`Discard the changes of ${nameOf(open)}?`)) return
   close()

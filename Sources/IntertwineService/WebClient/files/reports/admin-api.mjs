@@ -13,6 +13,11 @@ const storage = {
   },
 }
 
+const credentials = () => (storage.token ? { Authorization: `Bearer ${storage.token}` } : {})
+
+/** Fetches with the operator's token, for what shows its failures itself. */
+export const authorized = (url, options = {}) => fetch(url, { ...options, headers: { ...credentials(), ...options.headers } })
+
 /** The token that the service has refused last. Other requests may be permitted with it, so that they do not hide the form. */
 let refused = null
 
@@ -22,7 +27,7 @@ let refused = null
  * @throws An error with the `status` and the `problem` of another response. The page shows the form of the token if another token may help.
  */
 export async function send(path, options = {}) {
-  const authorization = storage.token ? { Authorization: `Bearer ${storage.token}` } : {}
+  const authorization = credentials()
   const response = await fetch(path, { cache: "no-store", redirect: "manual", ...options, headers: { ...authorization, ...options.headers } })
   const token = authorization.Authorization ?? ""
   if (response.status === 401) refused = token
@@ -39,8 +44,7 @@ export async function send(path, options = {}) {
 
 /** Hides what the operator's role does not permit. The service checks every request. */
 export async function applyRole() {
-  const authorization = storage.token ? { Authorization: `Bearer ${storage.token}` } : {}
-  const response = await fetch("/admin/system", { cache: "no-store", redirect: "manual", headers: authorization }).catch(() => null)
+  const response = await authorized("/admin/system", { cache: "no-store", redirect: "manual" }).catch(() => null)
   if (response?.ok) document.body.dataset.role = (await response.json()).role
 }
 
