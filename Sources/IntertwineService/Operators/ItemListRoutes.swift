@@ -128,6 +128,10 @@ struct ItemListRoutes: Sendable {
     private static let sort = Parameter.word(
         "sort", default: Sort.added, "The order; a minus sign reverses it. A search sorts its first 10,000 items.",
         example: .changedDown)
+    private static let picture = Parameter.text(
+        "picture", .string(maxLength: ItemURL.limit), "The URL of a picture that the items show.",
+        example: #""https://pictures.example.com/1.png""#
+    ) { (query) throws(Problem) in try query.text("picture") }
     private static let section = Parameter.text(
         "section", .string,
         "The items of a section in its order, such as `main` or `advertisements`, without other parameters.",
@@ -152,7 +156,7 @@ struct ItemListRoutes: Sendable {
             Stored items, and items that are taken down. The first request creates an index of the items, which writes keep up to date; until it is complete, \
             `isComplete` is false.
             """,
-            parameters: [Self.search, kind, Self.state, Self.sort, Self.section, ListPage.limit, ListPage.cursor],
+            parameters: [Self.search, kind, Self.state, Self.picture, Self.sort, Self.section, ListPage.limit, ListPage.cursor],
             responses: [
                 .json(
                     .ok, "The items.", Items.schema, [.noStore, .nextLink],
@@ -194,6 +198,7 @@ struct ItemListRoutes: Sendable {
         var query = ItemListQuery(limit: limit + 1)
         query.kind = kind
         query.state = ItemState(rawValue: try request[Self.state].rawValue)
+        query.picture = try request[Self.picture]
         query.isScheduled = try request[Self.state] == .scheduled
         query.words = words
         (query.order, query.isDescending) = (sort.order, sort.rawValue.hasPrefix("-"))

@@ -24,6 +24,8 @@ package struct ItemListQuery: Sendable {
 
     package var kind: String?
     package var state: ItemState?
+    /// The URL of a picture that the items show.
+    package var picture: String?
     /// True for the items with a schedule alone.
     package var isScheduled = false
     /// The beginnings of words, all of which an item must have.
@@ -253,9 +255,12 @@ package struct ItemIndex<Session: SQLSession> {
         }
         var source = "item_entry AS entry"
         let filters =
-            [query.kind.map { ItemSummary.filter("kind", $0) }, query.state.map { ItemSummary.filter("state", $0.rawValue) }]
+            [
+                query.kind.map { ItemSummary.filter("kind", $0) }, query.state.map { ItemSummary.filter("state", $0.rawValue) },
+                query.picture.map { ItemSummary.filter(picture: $0) },
+            ]
             .compactMap { $0 }
-        if !query.words.isEmpty {
+        if !query.words.isEmpty || query.picture != nil {
             let match = parameter(.text(Self.match(query.words, filters)))
             source =
                 Session.dialect.isPostgreSQL
@@ -269,7 +274,7 @@ package struct ItemIndex<Session: SQLSession> {
         if let kind = query.kind { conditions.append("entry.kind = \(parameter(.text(kind)))") }
         if let state = query.state {
             conditions.append("entry.state = \(parameter(.text(state.rawValue)))")
-            if state != .public, query.words.isEmpty {
+            if state != .public, query.words.isEmpty, query.picture == nil {
                 source += Session.dialect.index("item_entry_state")
                 // As in the index, so that both databases can use it.
                 conditions.append("entry.state <> 'public'")

@@ -11,6 +11,7 @@ package struct ItemSummary: Sendable, Hashable {
     /// The URL of the first picture.
     package private(set) var picture: String?
     private var texts: [String] = []
+    private var pictures: [String] = []
 
     package init(_ body: [UInt8]) {
         guard let object = try? JSONObject(body) else { return }
@@ -30,8 +31,9 @@ package struct ItemSummary: Sendable, Hashable {
             let characters = value.isEscaped ? JSONText.unescaped(bytes.span, value.range)[...] : bytes[value.range]
             let text = String(decoding: characters, as: UTF8.self)
             guard !text.hasPrefix("http://"), !text.hasPrefix("https://") else {
-                if picture == nil, Self.isPicture(name), !Self.media.contains(where: text.prefix(while: { $0 != "?" }).hasSuffix) {
-                    picture = text
+                if Self.isPicture(name), !Self.media.contains(where: text.prefix(while: { $0 != "?" }).hasSuffix) {
+                    picture = picture ?? text
+                    pictures.append(text)
                 }
                 return
             }
@@ -70,13 +72,18 @@ package struct ItemSummary: Sendable, Hashable {
 
     /// The words of the texts, the kind and the id, separated by spaces, with ``filter(_:_:)`` of the kind and the state.
     func words(_ key: ItemKey, _ state: ItemState) -> String {
-        var words = [Self.filter("kind", key.kind), Self.filter("state", state.rawValue)]
+        var words = [Self.filter("kind", key.kind), Self.filter("state", state.rawValue)] + pictures.map(Self.filter(picture:))
         for text in [key.kind, key.id] + texts where words.count < Self.wordLimit { words += Self.words(text) }
         return words.joined(separator: " ")
     }
 
     /// A word that no text has: the search finds all items of a kind or a state by it.
     static func filter(_ name: String, _ value: String) -> String { "\(name):\(value)" }
+
+    /// A digest, because a URL has characters that words have not.
+    static func filter(picture url: String) -> String {
+        filter("picture", Hexadecimal.text(SHA256.hash(data: Array(url.utf8)).prefix(12)))
+    }
 
     /// The key by which titles are sorted.
     var sortKey: String {

@@ -180,6 +180,7 @@ def console(walk):
     walk.ask("get", feed, 200, {"name": "main"}, query="?at=2027-01-31T08:00:00Z&drafts=true&viewer=ann")
     walk.ask("get", feed, 400, {"name": "main"}, query="?at=tomorrow")
     walk.ask("get", feed, 404, {"name": "nothing"})
+    assert json.loads(walk.ask("get", "/admin/items", 200, query="?state=scheduled&picture=https://example.com/none.png").content)["items"] == []
     cells, one = "/admin/preview/items/{kind}/{id}", {"kind": "user", "id": "new"}
     walk.ask("post", cells, 200, one, body=user("new"))
     walk.ask("post", cells, 400, one, body="{")

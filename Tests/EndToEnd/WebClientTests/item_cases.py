@@ -5,6 +5,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from selenium.common.exceptions import NoAlertPresentException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
@@ -49,6 +50,20 @@ def press(browser, selector):
 
 def status(browser):
     return browser.wait(lambda: (text := browser.text("#status")) not in ("", "Loading …") and text, "a status")
+
+
+def answer(browser, yes):
+    """Answers a question of the page, which may follow requests, and returns its text."""
+    def asked():
+        try:
+            return browser.driver.switch_to.alert
+        except NoAlertPresentException:
+            return None
+
+    question = browser.wait(asked, "a question")
+    text = question.text
+    (question.accept if yes else question.dismiss)()
+    return text
 
 
 def enter(element, text):
@@ -110,10 +125,10 @@ def it_edits_items_for_operators(browser, relay, service):
     enter(field(browser, "username"), "Mine")
     assert press(browser, "#save") == "user:form is saved." and item(service, "user/form")[0]["username"] == "Mine"
     browser.click("#remove")
-    browser.driver.switch_to.alert.dismiss()
+    answer(browser, False)
     assert item(service, "user/form")[0]["username"] == "Mine"
     browser.click("#remove")
-    browser.driver.switch_to.alert.accept()
+    assert "No other item shows the same pictures" in answer(browser, True)
     browser.wait(lambda: "is removed" in browser.text("#status"), "the removal")
     assert item(service, "user/form")[0] == 404 and not browser.driver.find_element(By.ID, "item").is_displayed()
     urllib.request.urlopen(urllib.request.Request(f"{service.admin_url}/admin/takedowns/user:form", method="DELETE")).close()

@@ -140,20 +140,26 @@ async function ads() {
 
 async function sources() {
   const columns = [
-    { name: "Source", value: ({ name }) => name }, { name: "URL", isWide: true, value: ({ url }) => url }, { name: "Kind", value: ({ kind }) => kind },
+    { name: "Source", value: ({ name }) => name },
+    {
+      name: "Actions", value: (one) => action("Sync now", `Sync ${one.name} now`, async () => {
+        await send(`/admin/sources/${encodeURIComponent(one.name)}/sync`, { method: "POST" })
+        const end = Date.now() + 8_000
+        while (Date.now() < end) {
+          await new Promise((done) => setTimeout(done, 500))
+          const now = (await all("/admin/sources?limit=1000", "sources")).find(({ name }) => name === one.name)
+          if (!now || now.state === "running" || now.lastAttempt === one.lastAttempt) continue
+          return now.failures > 0 ? `The synchronization of ${one.name} has failed: ${now.lastError}.` : `${one.name} is synchronized.`
+        }
+        return `The synchronization of ${one.name} goes on.`
+      }),
+    },
+    { name: "URL", isWide: true, value: ({ url }) => url }, { name: "Kind", value: ({ kind }) => kind },
     { name: "State", value: (one) => state(one.state, { failing: "bad", running: "warm" }[one.state] ?? "good") },
     { name: "Items", isNumber: true, value: ({ items }) => number(items) },
     { name: "Last success", value: ({ lastSuccess }) => time(lastSuccess) }, { name: "Next attempt", value: ({ nextAttempt }) => time(nextAttempt) },
     { name: "Last error", isWide: true, value: (one) => [one.lastError ?? "–", ...(one.failures > 0 ? [create("span", { className: "quiet", textContent: ` ${one.failures} times in a row` })] : [])] },
     { name: "Skipped", isWide: true, value: (one) => (one.skipped > 0 ? `${one.skipped}: ${one.invalid.join("; ")}` : "0") },
-    {
-      name: "", value: ({ name }) => action("Sync now", `Sync ${name} now`, async () => {
-        await send(`/admin/sources/${encodeURIComponent(name)}/sync`, { method: "POST" })
-        // The poller begins at once; what it does takes longer.
-        await new Promise((done) => setTimeout(done, 1_500))
-        return `The synchronization of ${name} has begun.`
-      }),
-    },
   ]
   const listed = await all("/admin/sources?limit=1000", "sources")
   // What is under way is shown again, unless a button of it has the focus.
@@ -265,7 +271,8 @@ function corrections() {
       const found = await (await post("/admin/events/void", { ...values, dryRun: true })).json()
       const button = create("button", { type: "button", textContent: `Void ${some(found.events, "event", "events")} …`, hidden: found.events === 0 })
       button.addEventListener("click", async () => {
-        if (!confirm(`Void ${some(found.events, "event", "events")}? This cannot be undone.`)) return
+        const what = found.groups.map(({ campaign, kind, events }) => `${number(events)} ${kind} of ${campaign || "house ads"}`).join(", ")
+        if (!confirm(`Void ${some(found.events, "event", "events")}: ${what}? This cannot be undone.`)) return
         button.disabled = true
         try {
           const done = await (await post("/admin/events/void", values)).json()
@@ -378,7 +385,8 @@ function viewers() {
     status.textContent = "Erasing …"
     try {
       const gone = await (await send(`/admin/viewers/${encodeURIComponent(name)}`, { method: "DELETE" })).json()
-      status.textContent = `The viewer is erased: ${Object.entries(gone).map(([name, count]) => `${count} ${name}`).join(", ")}.`
+      const parts = Object.entries(gone).filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`)
+      status.textContent = parts.length > 0 ? `The viewer is erased: ${parts.join(", ")}.` : `There was nothing of the viewer ${name}.`
       input.value = ""
     } catch (error) {
       status.textContent = error.message

@@ -64,7 +64,25 @@ function allowsEmptyText({ minLength = 0, format, pattern }) {
 
 const isDate = ({ format, pattern }) => /^date/.test(format ?? "") || /^\^?\(?(\\d|\[0-9\])\{4\}-/.test(pattern ?? "")
 
+/** Returns the moment of a local time in a zone; an unknown zone is the browser's. */
+function instant(local, zone) {
+  const wanted = Date.parse(`${local}Z`)
+  try {
+    const names = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" }
+    const format = new Intl.DateTimeFormat("en", { timeZone: zone, hourCycle: "h23", ...names })
+    const offset = (at) => {
+      const { year, month, day, hour, minute, second } = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
+      return Date.UTC(year, month - 1, day, hour, minute, second) - at
+    }
+    return new Date(wanted - offset(wanted - offset(wanted))).toISOString().replace(".000", "")
+  } catch {
+    return new Date(local).toISOString().replace(".000", "")
+  }
+}
+
 class TextField extends Field {
+  zone = () => undefined
+
   constructor(name, schema, isRequired, stored, isHinted = true) {
     const isURL = schema.format === "uri" || /\[Hh\]\[Tt\]/.test(schema.pattern ?? "")
     const isLong = /[\r\n]/.test(stored ?? "") || (!isURL && (schema.maxLength ?? 0) > 512)
@@ -144,12 +162,12 @@ class TextField extends Field {
     focus.parentElement.after(help)
   }
 
-  /** A date picker that fills in the text, which may have another offset. */
+  /** A date picker that fills in the text, which may have another offset. Its times are those of `zone()`. */
   #offerDate() {
     const picker = create("input", { type: "datetime-local", ariaLabel: `Choose ${inWords(this.element.dataset.name)}` })
     picker.addEventListener("change", () => {
       if (!picker.value) return
-      this.control.value = new Date(picker.value).toISOString().replace(".000", "")
+      this.control.value = instant(picker.value, this.zone())
       this.control.dispatchEvent(new Event("input", { bubbles: true }))
     })
     this.element.querySelector("label").after(picker)
@@ -344,6 +362,8 @@ export class ItemForm {
     const fields = createFields({ ...schema, properties }, schema, item)
     this.#fields = new ObjectField(name, fields, item)
     for (const field of fields.values()) {
+      // The times of a campaign are those of its zone.
+      if (fields.has("zone") && field.zone) field.zone = () => fields.get("zone").control.value || "UTC"
       const [x, y] = (field.focus ?? []).map((name) => fields.get(name))
       if (x && y && field.image) field.chooseFocus(x, y)
     }

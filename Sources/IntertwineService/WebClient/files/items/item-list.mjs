@@ -68,7 +68,13 @@ function stateOf(item) {
   return [state("Taken down", "bad"), create("br"), create("span", { className: "quiet", title: item.takenDown ?? "" }, time(item.takenDown), facts && ` ${facts}`)]
 }
 
+const known = new Map()
+
+/** Returns the listed row of an item; undefined if the list has not shown it. */
+export const rowOf = (name) => known.get(name)
+
 function row(item) {
+  known.set(item.item, item)
   const pick = create("input", { type: "checkbox", checked: picked.has(item.item), ariaLabel: `Select ${item.item}` })
   pick.addEventListener("change", () => {
     if (pick.checked) picked.set(item.item, item)
@@ -156,9 +162,16 @@ function query() {
   return parameters
 }
 
+/** Keeps the question in the URL, for a reload and a link. */
+function remember() {
+  const asked = new URLSearchParams(["q", "of-kind", "of-state", "of-section"].map((id) => [id, find(id).value]).filter(([id, value]) => value && !(id === "of-state" && value === "any")))
+  history.replaceState(history.state, "", `${location.pathname}${asked.size > 0 ? `?${asked}` : ""}${location.hash}`)
+}
+
 /** Loads the first page, or the following one. */
 async function load(href) {
   const number = ++request
+  if (!href) remember()
   try {
     const answer = await (await send(href ?? `/admin/items?${query()}`)).json()
     if (number !== request) return
@@ -199,6 +212,11 @@ export function offer(kinds) {
   const chosen = find("of-kind").value
   find("of-kind").replaceChildren(new Option("All", ""), ...kinds.map((kind) => new Option(kind, kind)))
   find("of-kind").value = kinds.includes(chosen) ? chosen : ""
+  if (asked.get("of-kind") && kinds.includes(asked.get("of-kind"))) {
+    find("of-kind").value = asked.get("of-kind")
+    asked.delete("of-kind")
+    load()
+  }
 }
 
 // Selected items
@@ -232,17 +250,39 @@ function remove(item) {
 /** Returns the text of a control for a time, in the operator's zone. */
 const localTime = (text) => (text ? new Date(Date.parse(text) - new Date(text).getTimezoneOffset() * 60_000).toISOString().slice(0, 16) : "")
 
+const isPicture = (name, value) => typeof value === "string" && /^https?:/.test(value) && /picture|image|avatar|poster|photo|content|background|logo|cover|thumbnail/i.test(name)
+
+/** Returns what a takedown of items does to the pictures of others, as a sentence. */
+export async function lossOf(items) {
+  const urls = new Set()
+  for (const item of items.slice(0, 20)) {
+    const document = await send(pathOf(item)).then((response) => response.json(), () => ({}))
+    for (const [name, value] of Object.entries(document)) if (isPicture(name, value)) urls.add(value)
+  }
+  const own = new Set(items.map(({ kind, id }) => `${kind}:${id}`))
+  const others = new Set()
+  let isMore = items.length > 20
+  for (const picture of urls) {
+    const answer = await (await send(`/admin/items?${new URLSearchParams({ picture, state: "public", limit: 1000 })}`)).json()
+    for (const { item } of answer.items) if (!own.has(item)) others.add(item)
+    isMore ||= answer.page.next !== null || !answer.isComplete
+  }
+  if (others.size === 0) return isMore ? "Others may show the same pictures, and lose them." : "No other item shows the same pictures."
+  return `${isMore ? "At least " : ""}${others.size} other ${others.size === 1 ? "item shows" : "items show"} the same pictures, and ${others.size === 1 ? "loses" : "lose"} them.`
+}
+
 /** Sets when items become public and when they expire, all in one transaction. What the operator does not change stays as it is. */
-async function schedule(items, what) {
+async function schedule(items, what, entered = [], fault = "") {
   const names = ["publishAt", "expireAt"]
   const stored = names.map((name) => {
     const values = new Set(items.map((item) => localTime(item[name])))
     return { shown: values.size === 1 ? [...values][0] : "", isMixed: values.size > 1 }
   })
   const mixed = stored.some(({ isMixed }) => isMixed) ? " A time that differs between the items is empty, and stays as it is unless you enter one." : ""
-  const answer = await ask(`Schedule ${what}?`, `The times are in your zone. Without a time, the items are public at once, and do not expire.${mixed}`, "Schedule",
-    [["publish-at", "Public from", { type: "datetime-local", value: stored[0].shown }], ["expire-at", "Until", { type: "datetime-local", value: stored[1].shown }]])
+  const fields = [["publish-at", "Public from", { type: "datetime-local", value: entered[0] ?? stored[0].shown }], ["expire-at", "Until", { type: "datetime-local", value: entered[1] ?? stored[1].shown }]]
+  const answer = await ask(`Schedule ${what}?`, `${fault}The times are in your zone. Without a time, the items are public at once, and do not expire.${mixed}`, "Schedule", fields)
   if (answer === null) return
+  if (answer[0] && answer[1] && answer[1] <= answer[0]) return schedule(items, what, answer, "The end must be after the beginning. ")
   const changed = names.flatMap((name, index) => (answer[index] === stored[index].shown ? [] : [[name, answer[index] ? new Date(answer[index]).toISOString() : null]]))
   if (changed.length === 0) {
     found.textContent = "No time is changed."
@@ -269,7 +309,9 @@ async function perform(action) {
   if (action === "schedule") return schedule(wanted, what)
   let reason = ""
   if (action !== "release") {
-    const text = "Imports and sources omit what is taken down until it is released. Its document is kept. Other items that show the same pictures lose them."
+    found.textContent = "Loading …"
+    const text = `Imports and sources omit what is taken down until it is released. Its document is kept. ${await lossOf(wanted).catch(() => "Others that show the same pictures lose them.")}`
+    found.textContent = ""
     const yes = action === "delete" ? "Delete" : "Take down"
     const answer = await ask(`${yes} ${what}?`, text, yes, action === "delete" ? [] : [["reason", "Reason", { maxLength: 256 }]])
     if (answer === null) return
@@ -341,6 +383,14 @@ addEventListener("keydown", (event) => {
   event.preventDefault()
   find("q").focus()
 })
+// The URL may have a question. Kinds and sections are known later.
+const asked = new URLSearchParams(location.search)
+find("q").value = asked.get("q") ?? ""
+if ([...find("of-state").options].some(({ value }) => value === asked.get("of-state"))) find("of-state").value = asked.get("of-state")
+if (asked.get("of-section")) {
+  find("of-section").append(new Option(asked.get("of-section"), asked.get("of-section")))
+  find("of-section").value = asked.get("of-section")
+}
 if (location.pathname === "/takedowns") {
   find("of-state").value = "taken-down"
   document.querySelector("h1").textContent = "Takedowns"

@@ -4,7 +4,7 @@ import { create, itemLink, state, time } from "/console/shell.mjs"
 import { onToken, send } from "/reports/admin-api.mjs"
 import { follow as followCells, preview } from "/items/cell-preview.mjs"
 import { ItemForm } from "/items/item-form.mjs"
-import { mark, offer, pathOf as path, release, reload } from "/items/item-list.mjs"
+import { lossOf, mark, offer, pathOf as path, release, reload, rowOf } from "/items/item-list.mjs"
 
 const find = (id) => document.getElementById(id)
 const [kind, id, form, status] = ["kind", "id", "item", "status"].map(find)
@@ -64,10 +64,17 @@ async function show(key) {
     return null
   })
   display({ ...key, schema }, response ? await item(response) : {}, response?.headers.get("ETag") ?? null)
-  await showRevisions(key)
+  const revisions = await showRevisions(key)
+  const source = rowOf(nameOf(key))?.source
+  if (response && source) find("facts").replaceChildren(state("By a source", "warm"), create("span", { textContent: `The next synchronization of ${source} replaces what you change here.` }))
   if (response) return `${nameOf(key)} is open.`
   const takedown = await takedownOf(key)
   if (takedown) {
+    if (revisions[0]?.action === "take-down") {
+      display({ ...key, schema }, await item(await send(`${path(key)}/revisions/${revisions[0].number}`)), null)
+      // The element has the revisions still.
+      find("save").hidden = true
+    }
     find("release").hidden = false
     find("facts").replaceChildren(state("Taken down", "bad"), create("span", {}, time(takedown.at), takedown.reason ? `: ${takedown.reason}` : ""))
     return `${nameOf(key)} is taken down. Release brings its last document back.`
@@ -111,24 +118,41 @@ function difference(old, now, labels) {
 
 async function showRevisions(key) {
   const { revisions } = await (await send(`${path(key)}/revisions`)).json()
+  const [documents, summaries] = [new Map(), []]
+  const read = async ({ number }) => {
+    if (!documents.has(number)) documents.set(number, await item(await send(`${path(key)}/revisions/${number}`)))
+    return documents.get(number)
+  }
   find("history").hidden = revisions.length === 0
   find("history").lastElementChild.replaceChildren(...revisions.map((revision) => {
     const place = create("div")
     const compare = create("button", { type: "button", textContent: "Compare" })
     const restore = create("button", { type: "button", textContent: "Restore" })
-    const read = async () => item(await send(`${path(key)}/revisions/${revision.number}`))
     compare.addEventListener("click", () => perform(async () => {
-      place.replaceChildren(difference(await read(), { kind: key.kind, id: key.id, ...open.form.item }, ["Then", "In the form"]))
+      place.replaceChildren(difference(await read(revision), { kind: key.kind, id: key.id, ...open.form.item }, ["Then", "In the form"]))
       return ""
     }))
     restore.addEventListener("click", () => {
       if (open.form.isEdited && !confirm(`Discard the changes of ${nameOf(open)}?`)) return
-      perform(async () => put(open, await read(), "restored"))
+      perform(async () => put(open, await read(revision), "restored"))
     })
     const what = revision.action === "edit" ? "replaced" : "taken down"
+    const fields = create("span", { className: "quiet" })
+    summaries.push(async () => {
+      const next = revisions[revisions.indexOf(revision) - 1]
+      const after = next ? await read(next) : open?.entityTag ? { kind: key.kind, id: key.id, ...open.stored } : null
+      const names = after ? differences(await read(revision), after).map(([name]) => name) : []
+      fields.textContent = names.length > 0 ? ` (${names.join("; ")})` : ""
+    })
+    const at = create("time", { dateTime: revision.at, title: revision.at, textContent: new Date(revision.at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" }) })
     return create("div", { className: "revision" },
-      create("p", { className: "buttons" }, create("span", {}, `${what} `, time(revision.at), revision.who ? ` by ${revision.who}` : ""), compare, restore), place)
+      create("p", { className: "buttons" }, create("span", {}, `${what} `, at, revision.who ? ` by ${revision.who}` : "", fields), compare, restore), place)
   }))
+  // What each change was is read once somebody looks.
+  find("history").ontoggle = async () => {
+    if (find("history").open) for (const summary of summaries.splice(0)) await summary().catch(() => {})
+  }
+  return revisions
 }
 
 /** Returns the item of a response. A save would store a whole number that JavaScript has rounded. */
@@ -142,9 +166,10 @@ async function item(response) {
 
 /** Opens an item in the form. */
 function display({ kind, id, schema }, stored, entityTag) {
-  open = { kind, id, schema, entityTag, form: new ItemForm(nameOf({ kind, id }), schema, stored) }
+  open = { kind, id, schema, entityTag, stored, form: new ItemForm(nameOf({ kind, id }), schema, stored) }
   find("fields").replaceChildren(open.form.element)
   find("remove").hidden = entityTag === null
+  find("save").hidden = false
   find("release").hidden = true
   find("facts").replaceChildren()
   find("items").classList.add("is-open")
@@ -252,7 +277,11 @@ form.addEventListener("submit", (event) => {
 })
 find("remove").addEventListener("click", () => {
   const key = open
-  if (key && confirm(`Remove ${nameOf(key)} and take it down?`)) perform(() => remove(key))
+  if (!key) return
+  perform(async () => {
+    const loss = await lossOf([key]).catch(() => "Others that show the same pictures lose them.")
+    return confirm(`Remove ${nameOf(key)} and take it down? ${loss}`) ? remove(key) : `${nameOf(key)} stays.`
+  })
 })
 find("release").addEventListener("click", () => {
   const key = open
@@ -268,9 +297,10 @@ function add(name) {
   if (open?.form.isEdited && !confirm(`Discard the changes of ${nameOf(open)}?`)) return
   close()
   status.textContent = ""
-  history.replaceState(null, "", location.pathname)
+  history.replaceState(null, "", location.pathname + location.search)
   find("editor").hidden = false
   find("items").classList.add("is-open")
+  id.value = ""
   if (schemas.has(name)) kind.value = name
   ;(schemas.has(name) ? id : kind).focus()
 }
@@ -279,7 +309,7 @@ find("close").addEventListener("click", () => {
   if (open?.form.isEdited && !confirm(`Discard the changes of ${nameOf(open)}?`)) return
   close()
   status.textContent = ""
-  history.replaceState(null, "", location.pathname)
+  history.replaceState(null, "", location.pathname + location.search)
 })
 addEventListener("hashchange", follow)
 addEventListener("beforeunload", (event) => {

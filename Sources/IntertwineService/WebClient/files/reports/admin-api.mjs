@@ -28,7 +28,9 @@ let refused = null
  */
 export async function send(path, options = {}) {
   const authorization = credentials()
-  const response = await fetch(path, { cache: "no-store", redirect: "manual", ...options, headers: { ...authorization, ...options.headers } })
+  const response = await fetch(path, { cache: "no-store", redirect: "manual", ...options, headers: { ...authorization, ...options.headers } }).catch(() => {
+    throw Object.assign(new Error("The service cannot be reached. Nothing was changed, unless the request arrived."), { status: 0, problem: {} })
+  })
   const token = authorization.Authorization ?? ""
   if (response.status === 401) refused = token
   if ([401, 403, 429].includes(response.status)) find("access").hidden = false
