@@ -72,7 +72,7 @@ struct NumberTests {
         #expect(throws: KindError.self) {
             var text = FieldDeclaration("text", .text)
             text.format = NumberFormat()
-            try DeclaredKind(KindDeclaration(name: "thing", fields: [text], cells: kind.cells))
+            _ = try DeclaredKind(KindDeclaration(name: "thing", fields: [text], cells: kind.cells))
         }
     }
 }
