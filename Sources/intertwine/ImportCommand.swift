@@ -96,6 +96,8 @@ struct ImportCommand: AsyncParsableCommand {
         }
         Output.write(progress.end)
         try report(summary, in: configuration.store.location)
+        // The import itself is done, whatever is wrong with campaigns.
+        for line in dryRun ? [] : (try? await configuration.campaignsOfHouseAds()) ?? [] { Output.printError(line) }
     }
 
     private static let nothing = "nothing was imported"

@@ -24,7 +24,16 @@ struct HouseAdInventory {
     fileprivate(set) var ownsStream: Bool
     fileprivate var isStale = false
 
-    var isEmpty: Bool { !isStale && isComplete && positions.isEmpty }
+    var isEmpty: Bool { isKnown && positions.isEmpty }
+
+    /// True if `positions` are those of all house ads.
+    var isKnown: Bool { !isStale && isComplete }
+
+    /// Returns the position of the next house ad, which is the first one after the last.
+    func next(_ direction: PageDirection, of position: Int64?) -> Int64? {
+        direction == .forward
+            ? positions.first { $0 > position ?? .min } ?? positions.first : positions.last { $0 < position ?? .max } ?? positions.last
+    }
 
     func ends(within count: Int, after position: Int64) -> Bool {
         isComplete && (positions.count < count || positions[positions.count - count] <= position)
@@ -34,6 +43,8 @@ struct HouseAdInventory {
 /// House ads that a layout can show, with the selection of the ad that a pagination session starts with.
 final class HouseAdRotation: Sendable {
     static let limit = 4_096
+    /// The number of ads, those of campaigns included, that are read for the inventory.
+    private static let scanLimit = 4 * limit
 
     let types: [ItemType]
     private let cache: VersionedCache<HouseAdInventory>
@@ -59,23 +70,24 @@ final class HouseAdRotation: Sendable {
         var (positions, count): ([Int64], Int) = ([], 0)
         func note(_ row: ItemRow) {
             count += 1
-            if !HouseField.isFalse(in: row.body) { positions.append(row.position) }
+            if positions.count <= limit, !HouseField.isFalse(in: row.body) { positions.append(row.position) }
         }
         var met: Set<ItemType> = []
         var hasOthers = false
-        try snapshot.visit(RowQuery(.stream(.advertisements), limit: limit + 1)) { row in
+        try snapshot.visit(RowQuery(.stream(.advertisements), limit: scanLimit + 1)) { row in
             note(row)
             if let type = types.first(where: row.isOf) { met.insert(type) } else { hasOthers = true }
         }
         // All items of a kind are in one stream, so the types found here are in no other stream.
-        if !hasOthers, count <= limit,
+        if !hasOthers, count <= scanLimit, positions.count <= limit,
             try types.allSatisfy({ try met.contains($0) || snapshot.items(RowQuery(.type($0), limit: 1)).isEmpty })
         {
             return HouseAdInventory(positions: positions, ownsStream: true)
         }
         (positions, count) = ([], 0)
-        try AdStream(snapshot: snapshot, types: types).visit(.forward, of: nil, limit: limit + 1) { note($0) }
-        return HouseAdInventory(positions: Array(positions.prefix(limit)), isComplete: count <= limit, ownsStream: false)
+        try AdStream(snapshot: snapshot, types: types).visit(.forward, of: nil, limit: scanLimit + 1) { note($0) }
+        return HouseAdInventory(
+            positions: Array(positions.prefix(limit)), isComplete: count <= scanLimit && positions.count <= limit, ownsStream: false)
     }
 
     func offset(_ start: RotationSeed, of inventory: HouseAdInventory) -> Int64? {

@@ -70,7 +70,7 @@ final class HouseAds: AdSource {
         var (rotation, count) = (mark, slots.emptyCount)
         // Later pages may have a slot for the first house ad, which comes after the last one.
         if session.cursor == nil, rotation == nil, count == 0, !rotating.isEmpty {
-            rotation = try reader.next(1, .backward, of: nil).first?.position.item.position
+            rotation = try reader.mark(.backward, of: nil)
         }
         let repeats = slots.blocks.contains { $0.placement.supply == .perSlot }
         let cells = try reader.next(count, session.direction, of: rotation, repeating: repeats)
@@ -87,7 +87,7 @@ final class HouseAds: AdSource {
         } else if let rotation {
             // A page without house ads lies between two of the rotation. The mark is the one already passed in reading direction:
             // forward it stays the mark, backward the one on the other side becomes the mark.
-            let other = try reader.next(1, session.direction, of: rotation).first?.position.item.position ?? rotation
+            let other = try reader.mark(session.direction, of: rotation) ?? rotation
             Self.leave(session.direction == .forward ? other : rotation, towards: .backward, in: &slots)
             Self.leave(session.direction == .forward ? rotation : other, towards: .forward, in: &slots)
         }
@@ -98,22 +98,28 @@ final class HouseAds: AdSource {
 /// A reader of house ads for one page, which starts again at the first one after the last.
 private struct HouseAdReader {
     private let stream: AdStream
-    private let isEmpty: Bool
+    private let inventory: HouseAdInventory?
     private var renderer: CellRenderer
 
     init(of types: [ItemType], _ inventory: HouseAdInventory?, in context: CellContext, for session: PageSession) {
         stream = AdStream(snapshot: session.snapshot, types: types, ownsStream: inventory?.ownsStream ?? false)
-        isEmpty = inventory?.isEmpty ?? false
+        self.inventory = inventory
         renderer = session.houseAdRenderer(in: context)
     }
 
     var omissions: [FeedPage.SkippedItem] { renderer.omissions }
 
+    /// Returns the position of the next house ad. Why: campaigns may have many ads before it, so it is read only if it is not known.
+    mutating func mark(_ direction: PageDirection, of start: Int64?) throws -> Int64? {
+        if let inventory, inventory.isKnown { return inventory.next(direction, of: start) }
+        return try next(1, direction, of: start).first?.position.item.position
+    }
+
     mutating func next(
         _ count: Int, _ direction: PageDirection, of start: Int64?, repeating isRepeating: Bool = false
     ) throws -> [CellRenderer.PlacedCell] {
         // Without house ads nothing has to be read.
-        guard count > 0, !isEmpty else { return [] }
+        guard count > 0, inventory?.isEmpty != true else { return [] }
         let stream = stream
         var cells = try renderer.cells(count, from: start.map { SortPosition(position: $0) }) {
             try stream.visit(direction, of: $0?.position, limit: $1, $2)

@@ -244,6 +244,14 @@ extension ServiceConfiguration {
         return try await campaigns.report(byOwnDays: days, of: ledger, in: items)
     }
 
+    /// The campaigns that name a house ad. An import without the field `house` makes one of each ad that it replaces.
+    package func campaignsOfHouseAds() async throws -> [String] {
+        guard let (campaigns, items) = try storedCampaigns() else { return [] }
+        return try await campaigns.blockages(in: items, now: WallClock.now()).filter { $0.reason.hasPrefix("creatives: ") }.map {
+            Self.line(blocked: $0.campaign, $0.reason)
+        }
+    }
+
     private func storedCampaigns() throws -> (Campaigns, any ItemStore)? {
         let items = try store.items()
         guard items.isThere else { return nil }

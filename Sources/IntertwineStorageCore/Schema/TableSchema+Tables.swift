@@ -10,6 +10,7 @@ extension TableSchema {
             // Replicas of the build before read the table still, so it stays, empty.
             """
             UPDATE item SET body = \(HouseField.clearing("body")) WHERE (kind, id) IN (SELECT kind, id FROM campaign_creative);
+            UPDATE item_revision SET body = \(HouseField.clearing("body")) WHERE (kind, id) IN (SELECT kind, id FROM campaign_creative);
             DELETE FROM campaign_creative
             """,
         ]

@@ -130,6 +130,11 @@ struct CampaignBlockedTests {
                     #expect(lines.contains { $0.hasPrefix("warning: the campaign '\(id)' is blocked: \(reason)") }, "\(lines)")
                 }
             }
+            // An import is warned of as well.
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("items-\(UUID()).ndjson").path
+            try Items.users(1).write(toFile: file, atomically: true, encoding: .utf8)
+            let imported = try Command.run(["import", file] + options)
+            #expect(imported.lines.contains("warning: the campaign 'mixed' is blocked: creatives: \(house)"), "\(imported.lines)")
         }
     }
 

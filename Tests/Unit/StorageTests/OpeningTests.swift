@@ -100,6 +100,22 @@ struct OpeningTests {
         }
     }
 
+    @Test("Former versions of a campaign's ad are none of the house either")
+    func migratedRevisions() throws {
+        _ = try SQLiteStore(path: scratch.path("items.sqlite"))
+        try scratch.sqlite(
+            "items.sqlite",
+            """
+            CREATE TABLE campaign_creative (kind TEXT, id TEXT, campaign TEXT); INSERT INTO campaign_creative VALUES ('ad', '1', 'spring');
+            INSERT INTO item_revision (kind, id, number, at, who, action, variant, body)
+                VALUES ('ad', '1', 1, 0, '', 'edit', 'image', '{"a":1}'), ('ad', '2', 1, 0, '', 'edit', 'image', '{"a":1}');
+            PRAGMA user_version = 4
+            """)
+        _ = try SQLiteStore(path: scratch.path("items.sqlite"))
+        let bodies = try scratch.sqlite("items.sqlite", "SELECT body FROM item_revision ORDER BY id")
+        #expect(bodies == #"{"house":false,"a":1}"# + "\n" + #"{"a":1}"#)
+    }
+
     @Test("A database of a version before 0.1.0 is refused with the way out")
     func olderVersion() throws {
         _ = try SQLiteStore(path: scratch.path("items.sqlite"))

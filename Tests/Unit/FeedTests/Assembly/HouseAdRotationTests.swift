@@ -34,6 +34,25 @@ struct HouseAdRotationTests {
         #expect(!aged.isEmpty && !aged.ownsStream)
     }
 
+    @Test("The inventory has all house ads, however many ads of campaigns are before them")
+    func campaignAds() async throws {
+        let store = try Fixture(users: 2).store
+        for number in 1...5_000 {
+            store.put(Fixture.advertisement("c\(number)", at: Int64(number), house: false), in: .advertisements)
+        }
+        let rotation = HouseAdRotation(types: [ItemType(kind: "ad", variant: "image")], maximumWait: .seconds(600))
+        let look = { @Sendable in
+            let version = store.version
+            return try await store.read { try rotation.inventory(at: version, in: $0, of: store) }
+        }
+        #expect(try await look().isEmpty)
+        for position in [6_000, 7_000] as [Int64] { store.put(Fixture.advertisement("\(position)", at: position), in: .advertisements) }
+        let found = try await look()
+        #expect(found.isKnown && found.positions == [6_000, 7_000] && found.ownsStream)
+        #expect(found.next(.forward, of: 6_500) == 7_000 && found.next(.forward, of: 7_000) == 6_000)
+        #expect(found.next(.backward, of: nil) == 7_000 && found.next(.backward, of: 6_000) == 7_000)
+    }
+
     @Test("Each of ten advertisements is on 7 to 13 % of 400 first pages", arguments: [0, 1, 23] as [Int64])
     func viewers(hours: Int64) async throws {
         let fixture = try Fixture(users: 5, advertisements: 10)
