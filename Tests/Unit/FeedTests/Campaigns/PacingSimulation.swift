@@ -49,6 +49,7 @@ struct PacingSimulation {
     private static let itemsPerPage = 20
 
     var campaign: Campaign
+    var start = Self.start
     var seconds: Double
     var readers: [Readers] = []
     var attackers: [Attackers] = []
@@ -71,6 +72,8 @@ struct PacingSimulation {
     }
 
     private func due(at time: Double) -> Double {
+        // The day of a daily goal is the simulated time.
+        if let daily = campaign.goal?.daily { return Double(daily) * time / seconds }
         guard let goal = campaign.goal?.total else { return 0 }
         guard campaign.pacing == .even, let starts = campaign.starts, let ends = campaign.ends else { return Double(goal) }
         let now = Double(Self.start) + time * 1_000
@@ -99,7 +102,7 @@ struct PacingSimulation {
         var requests: UInt32 = 0
         func offer(_ slots: Int, viewer: String?, at time: Double) throws -> [AdServer.ServedAd] {
             requests += 1
-            let now = Self.start + Int64(time * 1_000)
+            let now = start + Int64(time * 1_000)
             var page = AdServer.Page(
                 slots: Array(repeating: AdSlotContext(feed: "main"), count: slots), identity: requests,
                 facts: TargetingContext(viewer: viewer, moment: Int64(requests)), now: now)
@@ -108,7 +111,7 @@ struct PacingSimulation {
         }
         while let (time, step) = queue.next(), time <= seconds {
             outcome.end = time
-            let now = Self.start + Int64(time * 1_000)
+            let now = start + Int64(time * 1_000)
             switch step {
             case .arrival(let number):
                 queue.add(.arrival(number), at: time + exponential(readers[number].rate))

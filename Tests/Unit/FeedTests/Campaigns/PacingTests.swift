@@ -97,6 +97,28 @@ struct PacingTests {
         #expect(Double(outcome.counted) >= 0.98 * 20 * hours)
     }
 
+    @Test(
+        "An even pace of a daily goal stays near its line on the days of clock changes",
+        arguments: ["Europe/Berlin", "America/New_York", "Pacific/Auckland"])
+    func clockChanges(zone name: String) throws {
+        let zone = try #require(CampaignTimeZone(name))
+        let changed = ZoneDayTests.days(in: zone).filter { $0.upperBound - $0.lowerBound != 86_400_000 }
+        #expect(changed.map { ($0.upperBound - $0.lowerBound) / 3_600_000 }.sorted() == [23, 25])
+        for day in changed.prefix(TestSize.full(2, small: 1)) {
+            var campaign = Simulation.campaign(.init(unit: .impressions, daily: 480))
+            (campaign.pacing, campaign.zone) = (.even, zone)
+            var simulation = Simulation(
+                campaign: campaign, start: day.lowerBound, seconds: Double(day.upperBound - day.lowerBound) / 1_000)
+            simulation.readers = [.init(rate: 4.0 / 60, secondsPerItem: 3, stops: 0.06, pages: 2)]
+            simulation.probe = (3_600, 60)
+            let outcome = try simulation.run()
+            Self.report("even 480 a day, \(name), \(Int(simulation.seconds / 3_600)) hours", outcome, due: 480)
+            // 2 % and two pages.
+            #expect(outcome.distances.allSatisfy { abs($0) <= 0.02 * 480 + 8 }, "\(outcome.distances)")
+            #expect((470...480).contains(outcome.counted), "\(outcome.counted)")
+        }
+    }
+
     @Test("Processes that restart each hour keep the pace", arguments: [1, 3])
     func restarts(replicas: Int) throws {
         let hours = TestSize.full(6, small: 3) as Double

@@ -9,7 +9,7 @@ struct ZoneDayTests {
     private static let year: Int64 = 1_798_761_600_000
 
     /// The days of a year by the clocks of a zone.
-    private static func days(in zone: CampaignTimeZone) -> [Range<Int64>] {
+    static func days(in zone: CampaignTimeZone) -> [Range<Int64>] {
         var days = [zone.clocks.day(of: year)]
         while let last = days.last, last.upperBound < year + 365 * 24 * hour { days.append(zone.clocks.day(of: last.upperBound)) }
         return days
