@@ -141,6 +141,7 @@ def it_takes_down_and_releases(browser, relay, service):
     for name in names:
         task.click(f'#list tr[data-item="{name}"] input')
     task.click('#bulk [data-action="take-down"]')
+    task.wait(lambda: browser.find("#reason"), "the question")
     browser.driver.find_element(By.ID, "reason").send_keys("complaint 7")
     task.click("#ask-yes")
     task.wait(lambda: "2 items are taken down" in browser.text("#found"), "the takedowns")
@@ -386,7 +387,8 @@ def it_voids_counted_events(browser, relay, service):
         browser.script(f"document.querySelector('[name=from]').value = {now}", -86_400_000)
         browser.script(f"document.querySelector('[name=until]').value = {now}", 86_400_000)
         task.link("Count them", "#page")
-        button = task.wait(lambda: next((one for one in browser.driver.find_elements(By.CSS_SELECTOR, "#page button") if one.text.startswith("Void ")), None), "the count")
+        button = task.wait(lambda: browser.script(
+            "return [...document.querySelectorAll('#page button')].find((one) => one.checkVisibility() && one.textContent.startsWith('Void '))"), "the count")
         assert "click" in browser.text("#page tbody")
         task.click(button)
         browser.driver.switch_to.alert.accept()
@@ -533,6 +535,8 @@ def it_is_fluent_with_ten_thousand_items_and_campaigns(browser, relay, service):
         picture = f"http://127.0.0.1:{own.origin.port}/avatar-1.png"
         own.put(*({"kind": "user", "id": f"u{number}", "type": "regular", "username": f"Number {number}", "avatarUrl": picture} for number in range(10_000)),
                 *({"kind": "campaign", "id": f"c{number:05}", "advertiser": f"Advertiser {number % 97}", "creatives": [2]} for number in range(10_000)))
+        # The first list of a store creates the index, and lists again until it is complete.
+        browser.wait(lambda: json.load(urllib.request.urlopen(own.admin_url + "/admin/items?q=9876"))["isComplete"], "the index", 120)
         with Chromium(traces=True) as chromium, chromium.window() as window:
             window.tool("Page.addScriptToEvaluateOnNewDocument", source=SHIFTS)
             shifts, tasks, most = [], [], 0

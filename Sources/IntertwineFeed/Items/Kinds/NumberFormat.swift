@@ -1,4 +1,4 @@
-/// How a text shows a number: 1234.5 seconds as `20.6 min`.
+/// The form in which texts show a number, such as 1234.5 seconds as `20.6 min`.
 package struct NumberFormat: Sendable, Hashable {
     package static let decimals = 0...6
 
