@@ -131,7 +131,13 @@ struct ItemListRoutes: Sendable {
     private static let picture = Parameter.text(
         "picture", .string(maxLength: ItemURL.limit), "The URL of a picture that the items show.",
         example: #""https://pictures.example.com/1.png""#
-    ) { (query) throws(Problem) in try query.text("picture") }
+    ) { (query) throws(Problem) in
+        let url = try query.text("picture")
+        guard url?.unicodeScalars.count ?? 0 <= ItemURL.limit else {
+            throw .invalidParameter("picture", .tooLong, "picture must be at most \(ItemURL.limit) characters long.")
+        }
+        return url
+    }
     private static let section = Parameter.text(
         "section", .string,
         "The items of a section in its order, such as `main` or `advertisements`, without other parameters.",
