@@ -11,11 +11,14 @@ struct HTTPValidatorCache: Sendable, Hashable {
     var omittedValues = 0
     var invalid: [String] = []
     var version: StoreVersion?
+    /// The page that a failed synchronization did not find, although the one before it had found it.
+    var missingPage: Int?
 
     struct Page: Sendable, Hashable {
         var url: FetchURL
         var entityTag: String?
         var lastModified: String?
+        /// Empty for the end of a numbered list.
         var digest: [UInt8]
 
         var hasValidator: Bool { entityTag != nil || lastModified != nil }

@@ -39,12 +39,14 @@ enum NextPage: Sendable, Hashable {
         let cursor = cursor == "0" || cursor == "-1" ? nil : cursor
         switch self {
         case .page(let parameter, let start, let last, _):
-            let next = Self.number(parameter, in: first.text, or: start) + read.pages
-            guard !read.isEnd, last == nil ? next - start < known : next <= known else { return nil }
+            let number = Self.number(parameter, in: first.text, or: start)
+            let next = number + read.pages
+            guard !read.isEnd, last == nil ? next - min(start, number) < known : next <= known else { return nil }
             return try FetchURL(Self.setting(parameter, to: String(next), in: first.text))
         case .offset(let parameter, let start, _):
-            let next = Self.number(parameter, in: first.text, or: start) + read.elements
-            guard !read.isEnd, next - start < known else { return nil }
+            let number = Self.number(parameter, in: first.text, or: start)
+            let next = number + read.elements
+            guard !read.isEnd, next - min(start, number) < known else { return nil }
             return try FetchURL(Self.setting(parameter, to: String(next), in: first.text))
         case .none: return nil
         case .link:

@@ -12,6 +12,8 @@ package enum SourceError: Error, Sendable, CustomStringConvertible {
     case circle(page: Int)
     /// The second page is the first one.
     case ignored
+    /// A page has no items, although an earlier answer told that it has.
+    case missing(page: Int, isCounted: Bool)
     case refused(SnapshotRejection)
     case store(StoreError)
 
@@ -25,6 +27,9 @@ package enum SourceError: Error, Sendable, CustomStringConvertible {
         case .tooMuch(let reason): reason
         case .circle(let page): "page \(page) names a next page that was read before"
         case .ignored: "page 2 has the list of page 1; the API may not know the parameter of `next`"
+        case .missing(let page, true): "page \(page) has no items, although the page before told that there are more"
+        case .missing(let page, false):
+            "page \(page) is missing, and had items at the last synchronization; the next one takes it for the end"
         case .refused(let refusal): "\(refusal)"
         case .store(let error): "\(error)"
         }
@@ -43,7 +48,7 @@ package enum SourceError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .fetch: .fetch
         case .status: .status
-        case .document, .circle, .ignored: .document
+        case .document, .circle, .ignored, .missing: .document
         case .item: .item
         case .tooMuch: .limit
         case .refused(.busy): .busy

@@ -50,14 +50,14 @@ struct SyncJob: Sendable {
         let stage = SyncStaging(source, into: location, report: report)
         do {
             let mayAsk = !memory.pages.isEmpty && memory.pages.allSatisfy(\.hasValidator)
-            var reading = try await readAll(stage, ifChangedSince: mayAsk ? memory.pages.first : nil)
+            var reading = try await readAll(stage, ifChangedSince: mayAsk ? memory.pages.first : nil, &memory)
             if reading == nil {
                 // The first page is unchanged; the others must be unchanged too.
                 if try await areUnchanged(memory.pages.dropFirst(), from: 2), try await isInStep(stage, &memory) {
                     await stage.discard()
                     return unchanged(memory)
                 }
-                reading = try await readAll(stage, ifChangedSince: nil)
+                reading = try await readAll(stage, ifChangedSince: nil, &memory)
             }
             guard let read = reading else { throw SourceError.status(304, page: 1, retryAfter: nil) }
             let isKnown = !memory.pages.isEmpty && memory.pages.map(\.digest) == read.pages.map(\.digest)
@@ -69,7 +69,7 @@ struct SyncJob: Sendable {
             } else {
                 outcome.changes = try await stage.apply(onProgress)
             }
-            memory.pages = read.pages
+            (memory.pages, memory.missingPage) = (read.pages, nil)
             memory.items = read.progress.items
             memory.skipped = read.progress.skipped
             (memory.omittedValues, memory.invalid) = (outcome.omittedValues, outcome.invalid)
@@ -107,45 +107,62 @@ extension SyncJob {
         var progress = SourceProgress()
     }
 
-    private func readAll(_ stage: SyncStaging, ifChangedSince known: HTTPValidatorCache.Page?) async throws -> Reading? {
+    private func readAll(
+        _ stage: SyncStaging, ifChangedSince known: HTTPValidatorCache.Page?, _ memory: inout HTTPValidatorCache
+    ) async throws -> Reading? {
         var reading = Reading()
         var seen: Set<FetchURL> = []
         var elements = 0
-        var isCountKnown = true
+        var (isCountKnown, isAskedAgain) = (true, false)
         var url: FetchURL? = source.url
         while let current = url {
             let number = reading.pages.count + 1
             guard number <= source.pageLimit else {
                 throw SourceError.tooMuch("the list has more than \(source.pageLimit) pages; max-pages allows more")
             }
-            guard seen.insert(current).inserted else { throw SourceError.circle(page: number - 1) }
+            guard seen.insert(current).inserted || isAskedAgain else { throw SourceError.circle(page: number - 1) }
             let bytes = source.byteLimit - reading.progress.bytes
             let fetch = try await open(current, unless: number == 1 ? known : nil, bytes: bytes)
             defer { fetch.cancel() }
-            let head: FetchHead
+            var found: (head: FetchHead, digest: [UInt8], cursor: String?, elements: Int)?
             do {
-                guard let found = try await self.head(of: fetch, page: number, mayBeUnchanged: known != nil && number == 1) else {
+                guard let head = try await self.head(of: fetch, page: number, mayBeUnchanged: known != nil && number == 1) else {
                     return nil
                 }
-                head = found
-            } catch SourceError.status(let status, _, _) where number > 1 && !isCountKnown && Self.endStatuses.contains(status) {
+                try await stage.beginPage()
+                while let bytes = try await next(of: fetch, page: number) {
+                    reading.progress = try await stage.append(bytes)
+                    onProgress(reading.progress)
+                }
+                let end = try await stage.endPage(of: head)
+                reading.progress = end.progress
+                onProgress(reading.progress)
+                if !end.digest.isEmpty { found = (head, end.digest, end.cursor, end.elements) }
+            } catch SourceError.status(let status, _, _) where number > 1 && !isCountKnown && Self.endStatuses.contains(status) {}
+            if source.next.isCounted, number > 1, isCountKnown, found?.elements ?? 0 == 0 {
+                throw SourceError.missing(page: number, isCounted: true)
+            }
+            guard let (head, digest, cursor, count) = found else {
+                // Why twice: such an answer may be that of a proxy while the API starts, and everything after this page would be removed.
+                if !isAskedAgain {
+                    isAskedAgain = true
+                    try await Task.sleep(for: Self.pause(after: 1))
+                    continue
+                }
+                guard number > memory.pages.count(where: { !$0.digest.isEmpty }) || memory.missingPage == number else {
+                    memory.missingPage = number
+                    throw SourceError.missing(page: number, isCounted: false)
+                }
                 reading.pages.append(HTTPValidatorCache.Page(url: current, digest: []))
                 return reading
             }
-            try await stage.beginPage()
-            while let bytes = try await next(of: fetch, page: number) {
-                reading.progress = try await stage.append(bytes)
-                onProgress(reading.progress)
-            }
-            let end = try await stage.endPage(of: head)
-            reading.progress = end.progress
-            onProgress(reading.progress)
-            elements += end.elements
-            isCountKnown = !source.next.isCounted || end.cursor != nil
-            reading.pages.append(page(current, head, end.digest))
+            isAskedAgain = false
+            elements += count
+            isCountKnown = !source.next.isCounted || cursor != nil
+            reading.pages.append(page(current, head, digest))
             do throws(FetchError) {
-                let read = NextPage.Progress(pages: number, elements: elements, isEnd: end.elements == 0)
-                url = try source.next.following(head, cursor: end.cursor, first: source.url, after: read)
+                let read = NextPage.Progress(pages: number, elements: elements, isEnd: count == 0)
+                url = try source.next.following(head, cursor: cursor, first: source.url, after: read)
             } catch {
                 throw SourceError.fetch(error, page: number + 1, refusal: nil)
             }
@@ -173,11 +190,13 @@ extension SyncJob {
         for attempt in 1..<Self.pageAttempts {
             guard await isOutOfOrder(fetch) else { break }
             fetch.cancel()
-            try await Task.sleep(for: .milliseconds(200 << attempt) * Double.random(in: 0.5...1))
+            try await Task.sleep(for: Self.pause(after: attempt))
             fetch = self.fetch(url, unless: known, bytes: bytes)
         }
         return fetch
     }
+
+    private static func pause(after attempt: Int) -> Duration { .milliseconds(200 << attempt) * Double.random(in: 0.5...1) }
 
     private func isOutOfOrder(_ fetch: FetchStream) async -> Bool {
         do throws(FetchError) {

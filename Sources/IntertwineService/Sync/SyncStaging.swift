@@ -51,9 +51,10 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
+    /// `digest` is empty for a page without a list.
     func endPage(of head: FetchHead) async throws -> (digest: [UInt8], cursor: String?, elements: Int, progress: SourceProgress) {
         try await perform { stage in
-            let (cursor, elements) = try stage.readPage(of: head)
+            guard let (cursor, elements) = try stage.readPage(of: head) else { return ([], nil, 0, stage.progress) }
             return (Array(stage.hash.digest()), cursor, elements, stage.progress)
         }
     }
@@ -93,12 +94,16 @@ final class SyncStaging: @unchecked Sendable {
         }
     }
 
-    private func readPage(of head: FetchHead) throws -> (cursor: String?, elements: Int) {
+    private func readPage(of head: FetchHead) throws -> (cursor: String?, elements: Int)? {
         defer { page = [] }
         do {
             let page = try RemotePage(
                 page, items: source.items, cursor: source.next.pointer, at: head.url.text, isLatin: head.isLatin,
                 mayEnd: source.next.isCounted && progress.pages > 1)
+            guard page.hasList else {
+                progress.pages -= 1
+                return nil
+            }
             if source.next.isCounted {
                 // Some origins answer a number beyond the last page with the last page.
                 let digest = page.listDigest

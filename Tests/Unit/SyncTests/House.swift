@@ -61,9 +61,8 @@ final class House: Sendable {
             store.version
         }
         var memory = memory.withLock { $0 }
-        let outcome = try await run.run(&memory)
-        self.memory.withLock { $0 = memory }
-        return outcome
+        defer { self.memory.withLock { $0 = memory } }
+        return try await run.run(&memory)
     }
 
     /// Synchronises once, which must fail, and change nothing.

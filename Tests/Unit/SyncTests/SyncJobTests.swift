@@ -269,9 +269,13 @@ struct SyncJobTests {
     }
 
     /// Three pages of two users each, and an answer to the numbers beyond.
-    private static func numbered(_ beyond: @escaping @Sendable (OriginConnection, _ last: String) -> Void) throws -> Api {
+    private static func numbered(
+        _ beyond: @escaping @Sendable (OriginConnection, _ last: String) -> Void,
+        instead: @escaping @Sendable (Origin.Request, OriginConnection) -> Bool = { _, _ in false }
+    ) throws -> Api {
         try Api([]) { state in
             state.instead = { request, connection in
+                if instead(request, connection) { return true }
                 let number =
                     request.path.split(whereSeparator: { "?&".contains($0) }).dropFirst().filter { !$0.contains("size") }
                     .compactMap { Int($0.split(separator: "=").last ?? "") }.last ?? 1
@@ -304,6 +308,93 @@ struct SyncJobTests {
         for _ in 0..<2 { #expect(try await house.run().items == 6) }
         #expect(Set(api.origin.requests.map(\.path)) == ["/users", "/users?page=2", "/users?page=3", "/users?page=4"])
         #expect(try await house.ids().count == 6)
+        await house.stop()
+        api.origin.stop()
+    }
+
+    @Test(
+        "A page that is missing once is asked for again",
+        arguments: [(404, "x"), (400, "{}"), (204, ""), (200, "{}"), (200, #"{"data":null}"#)])
+    func passingEnd(_ status: Int, _ body: String) async throws {
+        let isPassing = Atomic(true)
+        let api = try Self.numbered({ connection, _ in connection.answer(404) }) { request, connection in
+            guard request.path.hasSuffix("=2"), isPassing.exchange(false, ordering: .relaxed) else { return false }
+            connection.answer(status, body: Array(body.utf8))
+            return true
+        }
+        let house = try House(api.origin) { $0.next = .page(parameter: "page", first: 1, last: nil, pages: nil) }
+        #expect(try await house.run().items == 6)
+        await house.stop()
+        api.origin.stop()
+    }
+
+    @Test("A page that had items is missing: one synchronization fails, and the next takes it for the end")
+    func shorter() async throws {
+        let isMissing = Atomic(false)
+        let api = try Self.numbered({ connection, _ in connection.answer(404) }) { request, connection in
+            guard request.path.hasSuffix("=2"), isMissing.load(ordering: .relaxed) else { return false }
+            connection.answer(404)
+            return true
+        }
+        let house = try House(api.origin) {
+            $0.next = .page(parameter: "page", first: 1, last: nil, pages: nil)
+            $0.removable = 1
+        }
+        #expect(try await house.run().items == 6)
+        isMissing.store(true, ordering: .relaxed)
+        #expect(try await house.failure().hasPrefix("page 2 is missing"))
+        isMissing.store(false, ordering: .relaxed)
+        #expect(try await house.run().items == 6)
+        isMissing.store(true, ordering: .relaxed)
+        #expect(try await house.failure().hasPrefix("page 2 is missing"))
+        #expect(try await house.run().changes?.removed == 4)
+        #expect(try await house.run().items == 2)
+        await house.stop()
+        api.origin.stop()
+    }
+
+    @Test("An empty page before the announced last one is an error", arguments: [#"{"data":{"users":[]},"pages":9}"#, "{}", "[]", ""])
+    func emptyBeforeEnd(_ body: String) async throws {
+        let api = try Api([]) { state in
+            state.instead = { request, connection in
+                let isFirst = request.path == "/users"
+                let page = #"{"data":{"users":[\#(Api.user("a", version: 1))]},"pages":9}"#
+                connection.answer(200, body: Array((isFirst ? page : body).utf8))
+                return true
+            }
+        }
+        let house = try House(api.origin) {
+            $0.next = .page(parameter: "page", first: 1, last: nil, pages: JSONPointer(member: "pages"))
+        }
+        #expect(try await house.failure().hasPrefix("page 2 has no items, although"))
+        await house.stop()
+        api.origin.stop()
+    }
+
+    @Test("The number of pages counts from the number in the URL", arguments: ["page", "start"])
+    func countedFromZero(_ parameter: String) async throws {
+        let ids = ["a", "b", "c", "d"]
+        let api = try Api([]) { state in
+            state.instead = { request, connection in
+                let number = request.path.split(separator: "=").last.flatMap { Int($0) } ?? 0
+                let rest = ids.dropFirst(request.path.contains("start=") ? number : number * 2).prefix(2)
+                guard !rest.isEmpty else {
+                    connection.answer(404)
+                    return true
+                }
+                let users = rest.map { Api.user($0, version: 1) }.joined(separator: ",")
+                connection.answer(200, body: Array(#"{"data":{"users":[\#(users)]},"pages":2,"total":4}"#.utf8))
+                return true
+            }
+        }
+        let house = try House(api.origin, path: "/users?\(parameter)=0") {
+            $0.next =
+                parameter == "page"
+                ? .page(parameter: parameter, first: 1, last: nil, pages: JSONPointer(member: "pages"))
+                : .offset(parameter: parameter, first: 1, total: JSONPointer(member: "total"))
+        }
+        #expect(try await house.run().items == 4)
+        #expect(api.origin.requests.count == 2)
         await house.stop()
         api.origin.stop()
     }
@@ -364,7 +455,8 @@ struct SyncJobTests {
         let api = try Self.numbered { connection, _ in connection.answer(404) }
         let house = try House(api.origin, path: path) { $0.next = .page(parameter: parameter, first: 1, last: nil, pages: nil) }
         #expect(try await house.run().items == items)
-        #expect(api.origin.requests.map(\.path) == asked)
+        // The end is asked for twice.
+        #expect(api.origin.requests.map(\.path) == asked + asked.suffix(1))
         await house.stop()
         api.origin.stop()
     }

@@ -12,6 +12,7 @@ package struct RemotePage: Sendable {
     /// Nil if a later page has no list, as many APIs answer beyond the last one.
     private let list: Range<Int>?
     package let cursor: String?
+    package var hasList: Bool { list != nil }
 
     package init(
         _ bytes: [UInt8], items: JSONPointer, cursor: JSONPointer? = nil, at url: String? = nil, isLatin: Bool = false, mayEnd: Bool = false
