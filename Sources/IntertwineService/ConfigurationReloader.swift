@@ -29,11 +29,11 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
             // Reloads are serial, because concurrent ones could end in the wrong order.
             var lastStamp = source.stamp
             // Why every failure is retried: a file that the configuration names may be written after it.
-            var (failure, isRetryPending) = (String?.none, false)
+            var (failure, failedStamp, isRetryPending) = (String?.none, source.stamp, false)
             for await reason in requests {
                 if reason == Self.retry { isRetryPending = false }
                 guard failure != nil || reason != Self.retry else { continue }
-                failure = await reload(because: reason, lastStamp: &lastStamp, after: failure)
+                failure = await reload(because: reason, lastStamp: &lastStamp, failedStamp: &failedStamp, after: failure)
                 guard failure != nil, !isRetryPending else { continue }
                 isRetryPending = true
                 group.addTask {
@@ -63,9 +63,14 @@ struct ConfigurationReloader: ServiceLifecycle.Service {
     }
 
     /// Returns the error; nil after success. A retry with the error before it writes no line.
-    private func reload(because reason: String, lastStamp: inout FileStamp?, after failure: String?) async -> String? {
+    private func reload(
+        because reason: String, lastStamp: inout FileStamp?, failedStamp: inout FileStamp?, after failure: String?
+    ) async -> String? {
         do {
             let found = source.file.flatMap(FileStamp.init)
+            // A changed file may be in the middle of being written: `watch` waits for its end.
+            if reason == Self.retry, let failure, found != failedStamp { return failure }
+            failedStamp = found
             if let file = source.file {
                 guard found != nil || lastStamp == nil && !FileManager.default.fileExists(atPath: file) else {
                     throw ConfigurationError("\(file): is not a regular file")

@@ -1,4 +1,5 @@
 internal import IntertwineFeed
+internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import Logging
 internal import ServiceLifecycle
@@ -16,6 +17,7 @@ final class ScheduleMonitor: Sendable {
     private let images: TakedownImageFilter
     private let clock: @Sendable () -> Int64
     private let logger: Logger
+    private let failures = ReportThrottle()
     private let next = Atomic(Int64.max)
     /// True if an item's time has come since hidden items were read.
     private let mustRead = Atomic(false)
@@ -79,10 +81,14 @@ final class ScheduleMonitor: Sendable {
             let start = ContinuousClock.now
             let isDue = mustRead.exchange(false, ordering: .relaxed)
             guard isDue || store.version != read.version && start >= read.end + read.pause else { continue }
-            read.version = store.version
+            let version = store.version
+            read.version = nil
             await withPauseAfterFailure {
                 if try await readHidden() { live.current.pages.forget(now: clock()) }
+                read.version = version
             }
+            // An item that is hidden now must not keep its images because one read failed.
+            if read.version == nil { mustRead.store(true, ordering: .relaxed) }
             read.end = .now
             read.pause = (read.end - start) * Self.share
         }
@@ -90,7 +96,9 @@ final class ScheduleMonitor: Sendable {
 
     private func withPauseAfterFailure(_ body: () async throws -> Void) async {
         do { try await body() } catch {
-            logger.debug("the schedules of items cannot be read", metadata: ["error": "\(error)"])
+            if failures.repetitions(of: "schedules", now: clock()) != nil {
+                logger.warning("the schedules of items cannot be read", metadata: ["error": "\(error)"])
+            }
             try? await Task.sleep(for: .milliseconds(250))
         }
     }
