@@ -138,7 +138,11 @@ struct FilterTests {
         try poll { try ads("?category=music") == ["ad:1"] }
         #expect(try ads("?category=art&city=Bonn") == ["ad:2"])
         #expect(try ads("") == [] && ads("?category=art&city=Berlin") == [] && ads("?category=food") == [])
-        let wrong = campaign(3, #"{"all":["music"]}"#)
+        _ = try service.importItems(
+            campaign(3, #"{"any":["category=food","city=Rom"],"none":["city=Bonn"]}"#), arguments: ["--set", setting])
+        try poll { try ads("?category=food") == ["ad:3"] }
+        #expect(try ads("?city=Rom") == ["ad:3"] && ads("?category=food&city=Bonn") == [] && ads("?category=music") == ["ad:1"])
+        let wrong = campaign(4, #"{"all":["music"]}"#)
         #expect(throws: (any Error).self) { try service.importItems(wrong, arguments: ["--set", setting]) }
     }
 }

@@ -114,7 +114,8 @@ struct AdDecision {
             return false
         }
         if rules.start < rules.any, !isAnyHeld(rules.start, rules.any) { return .attributes }
-        var index = rules.any
+        if rules.any < rules.context, !isAnyHeld(rules.any, rules.context) { return .attributes }
+        var index = rules.context
         while index < rules.all {
             guard holds(index) else { return .attributes }
             index += 1

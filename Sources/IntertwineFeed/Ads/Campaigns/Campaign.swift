@@ -95,6 +95,8 @@ package struct Targeting: Sendable, Hashable {
     package var any: [String] = []
     package var all: [String] = []
     package var none: [String] = []
+    /// The page must have at least one of these values of filters, too.
+    package var anyContext: [String] = []
 
     package init() {}
 
@@ -105,10 +107,12 @@ package struct Targeting: Sendable, Hashable {
 
     var asksAttributes: Bool { !any.isEmpty || !(all + none).allSatisfy(Self.isContext) }
 
-    var asksViewer: Bool { !locales.isEmpty || !any.isEmpty || !all.isEmpty || !none.isEmpty }
+    var asksViewer: Bool { !locales.isEmpty || !any.isEmpty || !all.isEmpty || !none.isEmpty || !anyContext.isEmpty }
 
     /// An attribute that a viewer must have and must not have; nil if there is none.
-    var contradiction: String? { all.first(where: none.contains) ?? (any.allSatisfy(none.contains) ? any.first : nil) }
+    var contradiction: String? {
+        all.first(where: none.contains) ?? [any, anyContext].lazy.compactMap { $0.allSatisfy(none.contains) ? $0.first : nil }.first
+    }
 
     var hasTimes: Bool { hours != 0xFF_FFFF || days != 0x7F }
 }

@@ -29,6 +29,7 @@ package final class CampaignIndex: Sendable {
     struct Rules: Sendable {
         var start: Int32
         var any: Int32
+        var context: Int32
         var all: Int32
         var none: Int32
         var locales: Int32
@@ -98,13 +99,15 @@ package final class CampaignIndex: Sendable {
             let start = count()
             add(campaign.targeting.any)
             let any = count()
+            add(campaign.targeting.anyContext)
+            let context = count()
             add(campaign.targeting.all)
             let all = count()
             add(campaign.targeting.none)
             if !campaign.targeting.none.allSatisfy(Targeting.isContext) { add([Self.unknownAttributes]) }
             let none = count()
             add(campaign.targeting.locales.map { ":" + $0.lowercased() })
-            ends.append(Rules(start: start, any: any, all: all, none: none, locales: count()))
+            ends.append(Rules(start: start, any: any, context: context, all: all, none: none, locales: count()))
             let first = Int32(clamping: labels.count)
             labels += campaign.labels.map { AdKey(label: $0) }
             labelRanges.append(first..<Int32(clamping: labels.count))

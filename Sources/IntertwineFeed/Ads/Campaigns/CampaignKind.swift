@@ -93,7 +93,7 @@ package struct CampaignKind: ItemKind {
              "attributes": {"type": "object", "additionalProperties": false, "properties": {
                "any": {"$ref": "#/$defs/attributes"}, "all": {"$ref": "#/$defs/attributes"}, "none": {"$ref": "#/$defs/attributes"}}},
              "context": {"type": "object", "additionalProperties": false, "properties": {
-               "all": {"$ref": "#/$defs/texts"}, "none": {"$ref": "#/$defs/texts"}}}}},
+               "any": {"$ref": "#/$defs/texts"}, "all": {"$ref": "#/$defs/texts"}, "none": {"$ref": "#/$defs/texts"}}}}},
            "labels": {"$ref": "#/$defs/texts"},
            "disclosure": {"type": "object", "additionalProperties": false, "required": ["label"], "properties": {
              "label": {"anyOf": [{"$ref": "#/$defs/text"}, {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"},

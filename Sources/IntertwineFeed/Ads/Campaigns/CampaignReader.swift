@@ -231,8 +231,9 @@ package struct CampaignReader {
             targeting.all = attributes(fields["all"], path("attributes") + ["all"])
             targeting.none = attributes(fields["none"], path("attributes") + ["none"])
         }
-        if let value = fields["context"], let fields = object(value, path("context"), "context", among: ["all", "none"]) {
+        if let value = fields["context"], let fields = object(value, path("context"), "context", among: ["any", "all", "none"]) {
             refuseEmptyLists(fields, path("context"))
+            targeting.anyContext = context(fields["any"], path("context") + ["any"])
             targeting.all += context(fields["all"], path("context") + ["all"])
             targeting.none += context(fields["none"], path("context") + ["none"])
         }
