@@ -43,12 +43,14 @@ struct ServiceSamples: Sendable {
 
     private var cells: [MetricSample] {
         let (contents, counters) = (live.current.cells.contents, cellCounters)
+        let authors = live.current.feeds.main.newest.usage
         return [
             .counter("intertwine_feed_cell_cache_hits_total", "Cache hits of cells.", counters.hits),
             .counter("intertwine_feed_cell_cache_misses_total", "Cache misses of cells.", counters.misses),
             .counter("intertwine_feed_cell_cache_evictions_total", "Cells evicted from the cache.", counters.evictions),
             .gauge("intertwine_feed_cell_cache_entries", "Cached cells.", contents.cells),
             .gauge("intertwine_feed_cell_cache_bytes", "Bytes of cached cells.", contents.bytes),
+            .gauge("intertwine_feed_author_cache_bytes", "Bytes of cached positions of authors' items.", authors.bytes),
         ]
     }
 

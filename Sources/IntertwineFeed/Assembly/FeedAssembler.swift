@@ -29,7 +29,7 @@ package final class FeedAssembler: Sendable {
     private let spacing: AdSpacing
     private let logger: Logger
     private let omissions = ReportThrottle()
-    private let newest = NewestItems()
+    package let newest: NewestItems
     private let filterValues = VersionedCache<[[FilterValue]]>(maximumWait: .milliseconds(100))
 
     package init(
@@ -38,7 +38,7 @@ package final class FeedAssembler: Sendable {
         factories: CellFactories, cells: RenderedCellCache = RenderedCellCache(), placement: any AdPlacement = MidpointPlacement(),
         campaigns: Campaigns? = nil, adSources: [any AdSource] = [], decisionLimit: Duration = .seconds(2),
         isFair: Bool = true, spacing: AdSpacing = AdSpacing(), sourceItems: SourceItems = SourceItems(), ranking: FeedRanking? = nil,
-        filters: [ItemFilter] = [],
+        filters: [ItemFilter] = [], newest: NewestItems = NewestItems(),
         keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
     ) {
         let sections = FeedSections(source.sections, placement: placement)
@@ -52,6 +52,7 @@ package final class FeedAssembler: Sendable {
         (self.campaigns, self.spacing, self.links, self.tokens) = (campaigns, spacing, links, tokens)
         (self.path, self.title, self.digest, self.logger) = (path, title, digest, logger)
         (readers, self.sourceItems, self.ranking, self.filters) = (sections.readers, sourceItems, ranking, filters)
+        self.newest = newest
         signer = keys.signer(for: .cursor)
     }
 
@@ -254,7 +255,7 @@ package final class FeedAssembler: Sendable {
 
     func assemble(_ session: PageSession) throws -> FeedPage {
         var session = session
-        session.newest = newest
+        (session.newest, session.filters) = (newest, filters)
         session.isOfAuthors = (source as? SectionedDataSource)?.followed != nil
         session.filter = RowFilter(session.request.filters, among: filters)
         var slots = AdSlots(for: session, of: sections, decisions)
@@ -406,7 +407,9 @@ package final class FeedAssembler: Sendable {
         var counts: [String: Int] = [:]
         for section in source.sections {
             guard let stream = section.stream else { continue }
-            for found in try snapshot.filterValues(filter, in: stream, by: section.order) { counts[found.value, default: 0] += found.count }
+            for found in try snapshot.filterValues(filter, among: filters, in: stream, by: section.order) {
+                counts[found.value, default: 0] += found.count
+            }
         }
         guard filter.choices.isEmpty else { return filter.choices.map { FilterValue(value: $0, count: counts[$0] ?? 0) } }
         let all = counts.map { FilterValue(value: $0.key, count: $0.value) }

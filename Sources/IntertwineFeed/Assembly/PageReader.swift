@@ -37,16 +37,17 @@ struct PageReader {
     private let cursor: PageCursor?
     private let limit: Int
     private let renderer: CellRenderer
-    private let following: (any CellSet)?
-    private let newest: (items: NewestItems, version: StoreVersion)?
+    /// All reads of a page share what is known of the authors.
+    private let authors: AuthorSet?
     private var edge: FeedPosition?
     private var isEdgeShown = false
 
     init(of source: any DataSource, _ sections: FeedSections, for session: PageSession) {
         (self.source, self.sections, rows, context) = (source, sections, session.rows, session.sourceContext)
         (snapshot, cursor, limit, renderer) = (session.content, session.cursor, session.request.limit, session.renderer())
-        following = session.viewerState?.following
-        newest = session.newest.map { ($0, session.version) }
+        authors = session.viewerState?.following.map {
+            AuthorSet($0, filters: session.filters, newest: session.newest.map { ($0, session.version) })
+        }
     }
 
     consuming func read() throws -> PageContent {
@@ -137,6 +138,8 @@ struct PageReader {
             throw StoreError.unavailable("the data source \(type(of: source)) orders a section differently from its sections")
         }
         guard let fields = described.followed else { return try snapshot.visit(described.rows(query), body) }
-        if let following { try snapshot.visit(described.rows(query), of: AuthorSet(following, fields: fields, newest: newest), body) }
+        guard let authors else { return }
+        authors.fields = fields
+        try snapshot.visit(described.rows(query), of: authors, body)
     }
 }

@@ -36,6 +36,8 @@ struct PageSession {
     /// True if the content is that of authors, which is read with more than one query.
     var isOfAuthors = false
     var newest: NewestItems?
+    /// The filters that the feed has.
+    var filters: [ItemFilter] = []
 
     var direction: PageDirection { cursor?.direction ?? .forward }
 

@@ -53,7 +53,8 @@ package struct ItemFilter: Sendable, Hashable {
     }
 
     /// The index of the most selective condition is read. Why: it has the values of the other fields, so that no other rows are.
-    var rank: Int { choices.isEmpty ? .max : choices.count }
+    /// Only a table of tags has tags.
+    func rank(of values: Int) -> Int { form == .tags ? .max : (choices.isEmpty ? .max : choices.count) / (values + 1) }
 }
 
 /// A value of a filter, and the number of public items that have it.
@@ -75,7 +76,7 @@ package struct RowFilter: Sendable, Hashable {
         guard !values.isEmpty else { return nil }
         self.filters = filters
         conditions = filters.compactMap { filter in values[filter.name].map { (filter: filter, values: $0) } }
-            .sorted { $0.filter.rank / $0.values.count > $1.filter.rank / $1.values.count }
+            .sorted { $0.filter.rank(of: $0.values.count) > $1.filter.rank(of: $1.values.count) }
     }
 
     package static func == (one: RowFilter, other: RowFilter) -> Bool {

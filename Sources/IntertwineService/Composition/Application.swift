@@ -98,13 +98,16 @@ extension ServiceBuilder {
         let rankings = declared.feeds.rankers.filter { extensions.dataSources[$0.key] == nil }.reduce(into: [:]) { rankings, ranker in
             rankings[ranker.key] = FeedRanking(of: ranker.key, by: HTTPRanker(at: ranker.value, through: parts.rankers))
         }
+        // One for all feeds, so that its limit is that of the service.
+        let newest = NewestItems()
         let catalogue = FeedCatalogue(sources, rankings: rankings) { name, title, path, source, ranking in
             let cells = SourceItems([source]).dependOnViewer ? personalCells : cells
             return FeedAssembler(
                 name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
                 placement: placement(in: title), campaigns: campaigns, adSources: extensions.adSources,
                 isFair: configuration.feed.adRotation == .fair, spacing: configuration.feed.adSpacing, sourceItems: sourceItems,
-                ranking: ranking, filters: declared.feeds.filters[title] ?? [], keys: keys, links: links, tokens: tokens, logger: logger)
+                ranking: ranking, filters: declared.feeds.filters[title] ?? [], newest: newest, keys: keys, links: links, tokens: tokens,
+                logger: logger)
         }
         return Feeds(
             catalogue: catalogue, campaigns: campaigns, campaignsFile: campaignsFile, factories: factories, cells: cells, links: links,

@@ -24,8 +24,10 @@ struct DeclaredFeeds: Sendable {
         return (sections + (filters.isEmpty && following.isEmpty ? [] : main)).map { section in
             var plan = SectionConfiguration(
                 section.name, kinds: section.kinds, fields: [section.order.field].compactMap { $0 }, order: section.order)
-            plan.filters = filters.keys.sorted().filter { feeds[$0]?.contains(section.name) == true }.compactMap { filters[$0] }
-            if following.contains(where: { feeds[$0]?.contains(section.name) == true }) { plan.authors = authors }
+            let shown = feeds.keys.sorted().filter { feeds[$0]?.contains(section.name) == true }
+            plan.filters = shown.filter { !following.contains($0) }.compactMap { filters[$0] }
+            plan.followed = shown.filter(following.contains).map { filters[$0] ?? [] }
+            plan.authors = authors
             return plan
         }
     }

@@ -2,57 +2,64 @@ package import IntertwineFeed
 
 extension StoreSnapshot where Self: SQLSession {
     /// Few authors: the newest items of each are cached, or the newest one is looked up in the index, and only the authors with the newest ones
-    /// can be on the page. Many authors: the newest items of all are read, and those of other authors dropped, unless too few remain.
+    /// can be on the page. Many authors or a filter: the newest items of all are read, and those of other authors dropped, unless too few remain.
     package func visit(_ query: RowQuery, of authors: AuthorSet, _ body: (ItemRow) throws -> Void) throws {
         guard case .stream(let stream) = query.rows, query.limit > 0 else { return }
-        let rows = AuthoredRows(session: self, stream: stream, query: query, fields: authors.fields)
         let few = try authors.few()
-        let isFew = few.count <= AuthorSet.mergeLimit
-        if isFew, let newest = authors.newest, query.filter == nil {
+        guard !few.isEmpty else { return }
+        let index = SectionIndex(stream: stream, authors: authors.fields, among: authors.filters)
+        let rows = AuthoredRows(session: self, stream: stream, query: query, authors: authors, index: index)
+        let (isFew, isIndexed) = (few.count <= AuthorSet.mergeLimit, try index.exists(self))
+        if isFew, isIndexed, let newest = authors.newest, query.filter == nil {
             let positions = try rows.cached(few, newest.items, at: newest.version)
             let items = try rows.items(at: positions)
             // The cache may be of a newer snapshot.
-            if items.count == positions.count { return try items.forEach { try $0.withRow(body) } }
+            let known = Set(few.map { ByteString($0) })
+            if items.count == positions.count, items.allSatisfy({ authors.author(of: $0).map { known.contains(ByteString($0)) } ?? false })
+            {
+                return try items.forEach { try $0.withRow(body) }
+            }
         }
-        let scanned = isFew ? nil : try rows.scanned(for: authors.cells)
-        let positions = try scanned ?? rows.merged(isFew ? few : authors.cells.cells(limit: .max))
+        let isScanned = !isFew || query.filter != nil || !isIndexed
+        let scanned = isScanned ? try rows.scanned(in: isFew ? [200] : [500, 1_500], isWhole: !isIndexed) : nil
+        let positions = try scanned ?? rows.merged(isFew ? few : authors.many())
         for item in try rows.items(at: positions) { try item.withRow(body) }
     }
 }
 
-private struct AuthoredRows<Session: SQLSession> {
-    /// The items that a scan reads, batch after batch.
-    private static var batches: [Int64] { [500, 1_500] }
-
+private struct AuthoredRows<Session: SQLSession & StoreSnapshot> {
     let session: Session
     let stream: StreamID
     let query: RowQuery
-    let fields: [String: String]
+    let authors: AuthorSet
+    let index: SectionIndex
 
     private var isForward: Bool { query.direction == .forward }
     private var comparison: String { isForward ? ">" : "<" }
     private var order: String { "ORDER BY position\(isForward ? "" : " DESC")" }
     private var anchor: Int64 { query.anchor?.position ?? (isForward ? .min : .max) }
-    private var author: String { SectionIndex.author(fields, Session.dialect) }
+    private var author: String { SectionIndex.author(authors.fields, Session.dialect) }
     private var lane: String { "lane = \(stream.rawValue)" }
     private func first(_ positions: some Sequence<Int64>) -> [Int64] {
         Array((isForward ? positions.sorted() : positions.sorted(by: >)).prefix(query.limit))
     }
 
     /// The conditions of the filter, with their parameters, the first of which has the given number.
-    private func conditions(from number: Int) -> (text: String, values: [SQLValue]) {
+    private func conditions(from number: Int) throws -> (text: String, values: [SQLValue]) {
         var values: [SQLValue] = []
-        let texts = (query.filter?.conditions ?? []).map { condition in
+        let texts = try (query.filter?.conditions ?? []).map { condition in
             let list = condition.values.map { value in
                 values.append(.text(value))
                 return "?\(number + values.count - 1)"
-            }
-            return " AND \(SectionIndex.condition(condition.filter, list.joined(separator: ", "), Session.dialect))"
+            }.joined(separator: ", ")
+            let tags = SectionIndex(stream: stream, field: nil, filter: condition.filter, among: authors.filters)
+            let isTagged = try condition.filter.form == .tags && tags.exists(session)
+            return " AND \(isTagged ? tags.isTagged(list, like: "item") : SectionIndex.condition(condition.filter, list, Session.dialect))"
         }
         return (texts.joined(), values)
     }
 
-    private var index: String { Session.dialect.index("\"\(SectionIndex(stream: stream, authors: fields).name)\"") }
+    private var item: String { "item\(Session.dialect.index("\"\(index.name)\""))" }
     private var isPostgreSQL: Bool { Session.dialect.isPostgreSQL }
     /// An author, and the table of all authors if the database has arrays.
     private var asked: (name: String, table: String) { isPostgreSQL ? ("asked.name", " FROM unnest(?1) AS asked (name)") : ("?1", "") }
@@ -72,7 +79,7 @@ private struct AuthoredRows<Session: SQLSession> {
 
     private func newest(of authors: [String]) throws -> [ByteString: [Int64]] {
         let rows = """
-            SELECT \(asked.name), position FROM item\(index) WHERE \(lane) AND \(author) = \(asked.name)
+            SELECT \(asked.name), position FROM \(item) WHERE \(lane) AND \(author) = \(asked.name)
             ORDER BY position DESC LIMIT \(NewestItems.count)
             """
         let text = isPostgreSQL ? "SELECT part.*\(asked.table) CROSS JOIN LATERAL (\(rows)) AS part" : rows
@@ -84,9 +91,9 @@ private struct AuthoredRows<Session: SQLSession> {
     func merged(_ authors: [String]) throws -> [Int64] {
         guard !authors.isEmpty else { return [] }
         let (name, table) = asked
-        let filter = conditions(from: 3)
+        let filter = try conditions(from: 3)
         let newest = """
-            SELECT \(name), (SELECT position FROM item\(index) WHERE \(lane) AND \(author) = \(name) AND position \(comparison) ?2\(filter.text)
+            SELECT \(name), (SELECT position FROM \(item) WHERE \(lane) AND \(author) = \(name) AND position \(comparison) ?2\(filter.text)
             \(order) LIMIT 1)\(table)
             """
         var tops: [(author: String, position: Int64)] = []
@@ -103,9 +110,9 @@ private struct AuthoredRows<Session: SQLSession> {
 
     /// Returns the positions of the authors' items up to a position.
     private func positions(of authors: [String], until end: Int64) throws -> [Int64] {
-        let filter = conditions(from: 5)
+        let filter = try conditions(from: 5)
         let rows = """
-            SELECT position FROM item\(index) WHERE \(lane) AND \(author) = \(asked.name) AND position \(comparison) ?2
+            SELECT position FROM \(item) WHERE \(lane) AND \(author) = \(asked.name) AND position \(comparison) ?2
             AND position \(isForward ? "<=" : ">=") ?3\(filter.text) \(order) LIMIT ?4
             """
         let text = isPostgreSQL ? "SELECT part.position\(asked.table) CROSS JOIN LATERAL (\(rows)) AS part" : rows
@@ -115,20 +122,26 @@ private struct AuthoredRows<Session: SQLSession> {
         return positions
     }
 
-    /// nil if too few of the items are by these authors.
-    func scanned(for authors: any CellSet) throws -> [Int64]? {
-        let filter = conditions(from: 3)
-        let text = "SELECT position, \(author) FROM item WHERE \(lane) AND position \(comparison) ?1\(filter.text) \(order) LIMIT ?2"
-        var (found, start) = ([Int64](), anchor)
-        for size in Self.batches {
+    /// Reads batches of the items that match the filter, and further ones if the whole stream is to be read.
+    /// nil if too few of them are by the authors.
+    func scanned(in batches: [Int], isWhole: Bool) throws -> [Int64]? {
+        let text = "SELECT position, \(author) FROM item WHERE \(lane) AND position \(comparison) ?1 \(order) LIMIT ?2"
+        var (found, rest, number) = ([Int64](), query, 0)
+        while isWhole || number < batches.count {
+            rest.limit = batches.indices.contains(number) ? batches[number] : 5_000
+            number += 1
             var rows: [(position: Int64, author: String?)] = []
-            try session.run([SQLCommand(text, [.integer(start), .integer(size)] + filter.values)]) {
-                rows.append(($1.integer(0), $1.optionalText(1)))
+            if let filter = query.filter {
+                try session.visit(rest, by: filter) { rows.append(($0.position, authors.author(of: $0.item))) }
+            } else {
+                try session.run([SQLCommand(text, [.integer(rest.anchor?.position ?? anchor), .integer(Int64(rest.limit))])]) {
+                    rows.append(($1.integer(0), $1.optionalText(1)))
+                }
             }
-            let followed = Set(try authors.common(Array(Set(rows.compactMap(\.author)))).map { ByteString($0) })
+            let followed = Set(try authors.cells.common(Array(Set(rows.compactMap(\.author)))).map { ByteString($0) })
             found += rows.lazy.filter { row in row.author.map { followed.contains(ByteString($0)) } ?? false }.map(\.position)
-            guard found.count < query.limit, rows.count == size, let last = rows.last else { return first(found) }
-            start = last.position
+            guard found.count < query.limit, rows.count == rest.limit, let last = rows.last else { return first(found) }
+            rest.anchor = SortPosition(position: last.position)
         }
         return nil
     }

@@ -1,11 +1,16 @@
 package import IntertwineFeed
 
 extension StoreSnapshot where Self: SQLSession {
-    package func filterValues(_ filter: ItemFilter, in stream: StreamID, by order: SectionSort) throws -> [FilterValue] {
+    package func filterValues(
+        _ filter: ItemFilter, among filters: [ItemFilter], in stream: StreamID, by order: SectionSort
+    ) throws -> [FilterValue] {
         let isTags = filter.form == .tags
         let value = isTags ? "value" : SectionIndex.expression(of: filter, Self.dialect)
-        let table = SectionIndex(stream: stream, field: order.field, filter: filter, among: []).name
-        let rows = isTags ? "\"\(table)\"" : "item WHERE lane = \(stream.rawValue) AND \(value) <> ''"
+        let index = SectionIndex(stream: stream, field: order.field, filter: filter, among: filters)
+        let rows =
+            isTags
+            ? try index.exists(self) ? "\"\(index.name)\"" : "(\(index.tagRows(Self.dialect))) AS tagged"
+            : "item WHERE lane = \(stream.rawValue) AND \(value) <> ''"
         return try self.rows(
             "SELECT \(value), count(*) FROM \(rows) GROUP BY \(value) ORDER BY count(*) DESC LIMIT ?1",
             .integer(Int64(ItemFilter.listLimit))
@@ -36,15 +41,20 @@ extension StoreSnapshot where Self: SQLSession {
             }
             return (position: parameter(.integer(anchor.position)), key: key.map(parameter))
         }
+        let index = SectionIndex(stream: stream, field: order, filter: first.filter, among: filter.filters)
+        let isTags = first.filter.form == .tags
+        // Hidden streams have no indices.
+        let isIndexed = try stream.rawValue >= 0 && (Self.dialect.isPostgreSQL && !isTags || index.exists(self))
+        let isTagged = isIndexed && isTags
         let others = filter.conditions.dropFirst().map { condition in
-            " AND "
-                + SectionIndex.condition(
-                    condition.filter, condition.values.map { parameter(.text($0)) }.joined(separator: ", "), Self.dialect)
+            let list = condition.values.map { parameter(.text($0)) }.joined(separator: ", ")
+            guard isTagged else { return " AND \(SectionIndex.condition(condition.filter, list, Self.dialect))" }
+            guard condition.filter.form == .tags else { return " AND tagged.\(index.column(condition.filter)) IN (\(list))" }
+            let other = SectionIndex(stream: stream, field: order, filter: condition.filter, among: filter.filters)
+            return " AND \(other.isTagged(list, like: "tagged"))"
         }.joined()
         let wanted = first.values.map { parameter(.text($0)) }
-        let index = SectionIndex(stream: stream, field: order, filter: first.filter, among: filter.filters)
-        func text(isIndexed: Bool) -> String {
-            let isTagged = isIndexed && first.filter.form == .tags
+        func text() -> String {
             let position = isTagged ? "tagged.position" : "item.position"
             let key = order.map { isTagged ? "tagged.sortkey" : SectionIndex(stream: stream, field: $0).expression(Self.dialect) }
             let rows =
@@ -65,7 +75,7 @@ extension StoreSnapshot where Self: SQLSession {
                 let match =
                     isTagged
                     ? "tagged.value = \(value) AND item.position = tagged.position"
-                    : first.filter.form == .tags
+                    : isTags
                         ? SectionIndex.condition(first.filter, value, Self.dialect)
                         : "\(SectionIndex.expression(of: first.filter, Self.dialect)) = \(value)"
                 return ranges.map { range in
@@ -77,11 +87,8 @@ extension StoreSnapshot where Self: SQLSession {
                 }
             }
             // An item may have several of the tags.
-            return parts.joined(separator: first.filter.form == .tags ? "\nUNION\n" : "\nUNION ALL\n")
+            return parts.joined(separator: isTags ? "\nUNION\n" : "\nUNION ALL\n")
                 + " ORDER BY \(key == nil ? "" : "sortkey\(way), ")position\(way) LIMIT ?1"
-        }
-        func run(isIndexed: Bool, _ read: (Row) throws -> Void) throws {
-            try self.run([SQLCommand(text(isIndexed: isIndexed), values)]) { try read($1) }
         }
         func read(_ row: Row) throws {
             try body(
@@ -89,16 +96,6 @@ extension StoreSnapshot where Self: SQLSession {
                     kind: row.view(0), id: row.view(1), variant: row.view(2), position: row.integer(3),
                     sortKey: order.map { $0.comparison == .number ? .number(row.number(5)) : .text(row.bytes(5)) }, body: row.view(4)))
         }
-        // Hidden streams have no indices, and those of another configuration are gone.
-        var hasBegun = stream.rawValue < 0
-        if !hasBegun {
-            do {
-                return try run(isIndexed: true) {
-                    hasBegun = true
-                    try read($0)
-                }
-            } catch  where !hasBegun && !Self.dialect.isPostgreSQL {}
-        }
-        try run(isIndexed: false, read)
+        try run([SQLCommand(text(), values)]) { try read($1) }
     }
 }

@@ -17,19 +17,19 @@ package struct SectionIndex: Hashable {
     /// An index of the items with each value of a filter, which has the values of the other filters too.
     package init(stream: StreamID, field: SortField?, filter: ItemFilter?, among filters: [ItemFilter]) {
         (self.stream, self.field, self.filter) = (stream, field, filter)
-        others = filters.filter { $0 != filter }
+        others = filters.filter { $0 != filter && $0.form != .tags }
     }
 
-    init(stream: StreamID, authors: [String: String]) {
-        self.init(stream: stream, field: nil, filter: nil, among: [])
+    /// An index of each author's items, which has the values of the filters too.
+    init(stream: StreamID, authors: [String: String], among filters: [ItemFilter]) {
+        self.init(stream: stream, field: nil, filter: nil, among: filters)
         self.authors = authors
     }
 
     /// It contains stream and field, so a change of either gives another index.
     /// Why: PostgreSQL truncates long names, so the name has a digest of the field too.
     package var name: String {
-        // A table of tags has no values of the other filters.
-        let filters = ([filter] + (filter?.form == .tags ? [] : others)).compactMap { $0.map { "\($0.form.rawValue) \($0.name)" } }
+        let filters = ([filter] + others).compactMap { $0.map { "\($0.form.rawValue) \($0.name)" } }
         let texts = [field?.name ?? ""] + (filters.isEmpty ? [] : [field?.comparison.rawValue ?? ""] + filters)
         let authored = authors.sorted { $0.key < $1.key }.map { "\($0) \($1)" }
         let digest = (texts + authored).joined(separator: " ").utf8.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
@@ -113,6 +113,23 @@ package struct SectionIndex: Hashable {
         return "(SELECT item_tag.value COLLATE \"C\" AS value FROM json_array_elements_text(\(list)) AS item_tag (value)) AS tag"
     }
 
+    /// The column of another filter's value in a table of tags.
+    func column(_ filter: ItemFilter) -> String { "other\(others.firstIndex(of: filter) ?? others.count)" }
+
+    /// Returns the condition that this table of tags has one of the values for the item of another row.
+    func isTagged(_ list: String, like row: String) -> String {
+        let key = field == nil ? "" : "also.sortkey = \(row).sortkey AND "
+        return "EXISTS (SELECT 1 FROM \"\(name)\" AS also WHERE also.value IN (\(list)) AND \(key)also.position = \(row).position)"
+    }
+
+    /// Returns a query of the tags of items, each once, with the columns by which a table of tags is read.
+    func tagRows(of items: String = "item", with others: String = "", _ dialect: SQLDialect) -> String {
+        guard let filter else { return "" }
+        let key = field == nil ? "" : ", \(expression(dialect)) AS sortkey"
+        return "SELECT DISTINCT tag.value\(key), position\(others) FROM \(items)\(dialect.isPostgreSQL ? " CROSS JOIN LATERAL " : ", ")"
+            + "\(Self.tags(of: filter, in: "item.body", dialect)) WHERE item.lane = \(stream.rawValue) AND \(Self.isTag(dialect))"
+    }
+
     /// SQLite also lists a value that is no list.
     private static func isTag(_ dialect: SQLDialect) -> String { dialect.isPostgreSQL ? "true" : "typeof(tag.key) = 'integer'" }
 
@@ -120,21 +137,20 @@ package struct SectionIndex: Hashable {
         guard let filter, filter.form == .tags else { return [creation(dialect)] }
         let table = "\"\(name)\""
         let columns = field == nil ? "value, position" : "value, sortkey, position"
-        let key = field == nil ? "" : ", \(expression(dialect)) AS sortkey"
-        func values(of rows: String) -> String {
-            "SELECT DISTINCT tag.value\(key), position FROM \(rows)\(dialect.isPostgreSQL ? " CROSS JOIN LATERAL " : ", ")"
-                + "\(Self.tags(of: filter, in: "item.body", dialect)) WHERE item.lane = \(stream.rawValue) "
-                + "AND \(Self.isTag(dialect))"
-        }
+        let names = others.map { ", \(column($0))" }.joined()
         let texts = dialect.isPostgreSQL ? ["text COLLATE \"C\"", "double precision", "bigint"] : ["TEXT", "REAL", "INTEGER"]
         let type = field.map { " sortkey \($0.comparison == .number ? texts[1] : texts[0]) NOT NULL," } ?? ""
-        let rest = dialect.isPostgreSQL ? "" : " WITHOUT ROWID"
-        let added = "INSERT INTO \(table) (\(columns)) "
+        let more = others.map { "\(column($0)) \(texts[0]), " }.joined()
+        let rest = dialect.isPostgreSQL ? (others.isEmpty ? ")" : " INCLUDE (\(names.dropFirst(2))))") : ") WITHOUT ROWID"
+        func added(_ rows: String) -> String {
+            let filtered = others.map { ", \(Self.expression(of: $0, dialect))" }.joined()
+            return "INSERT INTO \(table) (\(columns)\(names)) \(tagRows(of: rows, with: filtered, dialect))"
+        }
         let start = [
-            "CREATE TABLE \(table) (value \(texts[0]) NOT NULL,\(type) position \(texts[2]) NOT NULL, PRIMARY KEY (\(columns)))\(rest)",
-            added + values(of: "item"),
+            "CREATE TABLE \(table) (value \(texts[0]) NOT NULL,\(type) position \(texts[2]) NOT NULL, \(more)PRIMARY KEY (\(columns))\(rest)",
+            added("item"),
         ]
-        func removed(_ rows: String) -> String { "DELETE FROM \(table) WHERE (\(columns)) IN (\(values(of: rows)))" }
+        func removed(_ rows: String) -> String { "DELETE FROM \(table) WHERE (\(columns)) IN (\(tagRows(of: rows, dialect)))" }
         if dialect.isPostgreSQL {
             func trigger(_ event: String, _ tables: String, _ body: String) -> [String] {
                 let function = "\(name)_\(event.lowercased())"
@@ -145,9 +161,9 @@ package struct SectionIndex: Hashable {
                 ]
             }
             let (new, old) = ("(SELECT * FROM rows) AS item", "(SELECT * FROM before) AS item")
-            return start + trigger("INSERT", "NEW TABLE AS rows", "\(added)\(values(of: new));")
+            return start + trigger("INSERT", "NEW TABLE AS rows", "\(added(new));")
                 + trigger("DELETE", "OLD TABLE AS before", "\(removed(old));")
-                + trigger("UPDATE", "NEW TABLE AS rows OLD TABLE AS before", "\(removed(old)); \(added)\(values(of: new));")
+                + trigger("UPDATE", "NEW TABLE AS rows OLD TABLE AS before", "\(removed(old)); \(added(new));")
         }
         func row(_ name: String) -> String {
             "(SELECT \(["lane", "position", "body", "counts"].map { "\(name).\($0) AS \($0)" }.joined(separator: ", "))) AS item"
@@ -156,8 +172,8 @@ package struct SectionIndex: Hashable {
             "CREATE TRIGGER \"\(name)_\(event.prefix(6).lowercased())\" AFTER \(event) ON item BEGIN \(body) END"
         }
         return start + [
-            trigger("INSERT", "\(added)\(values(of: row("new")));"), trigger("DELETE", "\(removed(row("old")));"),
-            trigger("UPDATE OF lane, position, body, counts", "\(removed(row("old"))); \(added)\(values(of: row("new")));"),
+            trigger("INSERT", "\(added(row("new")));"), trigger("DELETE", "\(removed(row("old")));"),
+            trigger("UPDATE OF lane, position, body, counts", "\(removed(row("old"))); \(added(row("new")));"),
         ]
     }
 
@@ -175,8 +191,16 @@ package struct SectionIndex: Hashable {
                 field.map { _ in expression(dialect) },
                 "position",
             ].compactMap { $0 }
-            + others.filter { $0.form != .tags }.map { Self.expression(of: $0, dialect) }
+            + others.map { Self.expression(of: $0, dialect) }
         return "CREATE INDEX \"\(name)\" ON item (\(columns.joined(separator: ", "))) WHERE lane = \(stream.rawValue)"
+    }
+
+    /// Why it is asked before each read that needs the index: another process may have arranged the store by its own configuration.
+    func exists<Session: SQLSession>(_ session: Session) throws -> Bool {
+        let text =
+            Session.dialect.isPostgreSQL
+            ? "SELECT 1 WHERE to_regclass('\"' || ?1 || '\"') IS NOT NULL" : "SELECT 1 FROM sqlite_schema WHERE name = ?1"
+        return try session.integer(text, .text(name)) != nil
     }
 
     static func names<Session: SQLSession>(_ session: Session) throws -> Set<String> {

@@ -35,11 +35,12 @@ extension SectionLayout {
             }
         }
         let (wanted, names) = (new.indices(sections), try SectionIndex.names(session))
-        for name in names.subtracting(wanted.map(\.name)) {
-            for text in SectionIndex.removals(name, Session.dialect) { try session.write(text) }
-        }
         for index in wanted where !names.contains(index.name) {
             for text in index.creations(Session.dialect) { try session.write(text) }
+        }
+        // Last, because PostgreSQL locks the items for readers until the end of the transaction.
+        for name in names.subtracting(wanted.map(\.name)) {
+            for text in SectionIndex.removals(name, Session.dialect) { try session.write(text) }
         }
         return new
     }
@@ -50,15 +51,16 @@ extension SectionLayout {
     }
 
     private func indices(_ sections: [SectionConfiguration]) -> Set<SectionIndex> {
-        Set(
-            sections.flatMap { section in
-                streams[section.name].map { stream in
-                    section.fields.map { SectionIndex(stream: stream, field: $0) }
-                        + section.filters.flatMap { filters in
-                            filters.map { SectionIndex(stream: stream, field: section.order.field, filter: $0, among: filters) }
-                        } + (section.authors.isEmpty ? [] : [SectionIndex(stream: stream, authors: section.authors)])
-                } ?? []
-            })
+        var indices: Set<SectionIndex> = []
+        for section in sections {
+            guard let stream = streams[section.name] else { continue }
+            for field in section.fields { indices.insert(SectionIndex(stream: stream, field: field)) }
+            for (filters, field) in section.filters.map({ ($0, section.order.field) }) + section.followed.map({ ($0, nil) }) {
+                for filter in filters { indices.insert(SectionIndex(stream: stream, field: field, filter: filter, among: filters)) }
+            }
+            for filters in section.followed { indices.insert(SectionIndex(stream: stream, authors: section.authors, among: filters)) }
+        }
+        return indices
     }
 
     static func move<Session: SQLSession>(_ kind: String, from old: StreamID, to new: StreamID, _ session: Session) throws {

@@ -18,7 +18,7 @@ struct AuthorTests {
 
     private static let ann = ["User-Agent: tests", "X-Viewer-ID: ann"]
 
-    private static func service(_ store: CountTests.Store) throws -> RunningService {
+    private static func service(_ store: CountTests.Store, kinds: String = kinds, more: [String] = []) throws -> RunningService {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID()).yaml").path
         try kinds.write(toFile: file, atomically: true, encoding: .utf8)
         let database = store == .postgresql ? try PostgresServer.shared().makeDatabase().uri : nil
@@ -26,8 +26,9 @@ struct AuthorTests {
         let posts = [("a", "user:ada"), ("b", "user:ada"), ("c", "user:bob")].map { id, author in
             #"{"kind":"post","id":"\#(id)","title":"Post \#(id)","authorId":"\#(author)"}"# + "\n"
         }
-        let items = Items.user("ada") + Items.user("bob") + posts.joined()
-        #expect(try service.importItems(items, arguments: ["--set", "kinds.file=\(file)"]).contains("added 5, replaced 0, skipped 0"))
+        let items = Items.user("ada") + Items.user("bob") + posts.joined() + more.joined()
+        let added = "added \(5 + more.count), replaced 0, skipped 0"
+        #expect(try service.importItems(items, arguments: ["--set", "kinds.file=\(file)"]).contains(added))
         return service
     }
 
@@ -108,6 +109,28 @@ struct AuthorTests {
             #expect(changes["inserted"]?.list.compactMap { $0["cell"]?["id"]?.text }.contains("post:c") == true, "\(changes)")
             _ = try Self.act(service, "post:a/silence")
             #expect(try shown().filter { $0 != "ad:1" } == ["post:c"])
+        }
+    }
+
+    @Test(
+        "A feed of followed authors with filters, of a section that a field orders, is listed with counts",
+        arguments: CountTests.Store.allCases)
+    func filters(store: CountTests.Store) async throws {
+        try await offPool {
+            let kinds = Self.kinds.replacing("required: true}}", with: "required: true}, tags: tags}")
+                .replacing("feeds:\n", with: "sections:\n  posts: {kinds: [post], order: field title}\nfeeds:\n")
+                .replacing("[main]", with: "[posts, main]").replacing("placement: at 1}", with: "placement: at 1, filters: [tags]}")
+            let posts = [("d", "user:ada", #"["red","blue"]"#), ("e", "user:bob", #"["red"]"#)].map { id, author, tags in
+                #"{"kind":"post","id":"\#(id)","title":"\#(id)","authorId":"\#(author)","tags":\#(tags)}"# + "\n"
+            }
+            let service = try Self.service(store, kinds: kinds, more: posts)
+            _ = try Self.act(service, "post:a/follow")
+            let listed = try service.get("/feeds")
+            let home = try JSON(listed.text)["feeds"]?.list.first { $0["name"]?.text == "home" }
+            #expect(listed.status == 200 && home?["filters"]?.list.first?["values"]?.list.count == 2, "\(listed.text)")
+            let page = try JSON(try service.get("/feeds/home?tags=red", fields: Self.ann).text)
+            #expect(page["cells"]?.list.compactMap { $0["id"]?.text } == ["post:d"])
+            #expect(try service.get("/feeds/home?tags=green", fields: Self.ann).status == 200)
         }
     }
 }

@@ -18,16 +18,24 @@ package final class AuthorSet {
     /// A page by more authors is first looked for among the newest items. Why: many authors have an item there, and a look at each author costs
     /// more.
     package static let mergeLimit = 500
+    /// A page has the items of this many of the followed authors. Why: each costs a look at its items, and a viewer can follow any number.
+    package static let limit = 5_000
 
     /// The field of each kind that names the author of its items.
-    package let fields: [String: String]
+    package var fields: [String: String]
+    /// The filters of the feed, which its indices contain.
+    package let filters: [ItemFilter]
     package let cells: any CellSet
     /// The cache for the version of the store; nil if nothing is cached.
     package let newest: (items: NewestItems, version: StoreVersion)?
     private var first: [String]?
+    private var all: [String]?
 
-    package init(_ cells: any CellSet, fields: [String: String], newest: (items: NewestItems, version: StoreVersion)? = nil) {
-        (self.cells, self.fields, self.newest) = (cells, fields, newest)
+    package init(
+        _ cells: any CellSet, fields: [String: String] = [:], filters: [ItemFilter] = [],
+        newest: (items: NewestItems, version: StoreVersion)? = nil
+    ) {
+        (self.cells, self.fields, self.filters, self.newest) = (cells, fields, filters, newest)
     }
 
     /// Up to one more than ``mergeLimit``. A page reads them once.
@@ -38,11 +46,19 @@ package final class AuthorSet {
         return found
     }
 
-    fileprivate func contains(authorOf item: FeedItem) throws -> Bool {
+    /// Up to ``limit``. A page reads them once.
+    package func many() throws -> [String] {
+        if let all { return all }
+        let found = try cells.cells(limit: Self.limit)
+        all = found
+        return found
+    }
+
+    package func author(of item: FeedItem) -> String? {
         guard let field = fields[item.kind], let fields = try? ItemFields(item.body),
             let author = try? fields.optionalText(field, limit: .max)
-        else { return false }
-        return try cells.contains(String(decoding: author, as: UTF8.self))
+        else { return nil }
+        return String(decoding: author, as: UTF8.self)
     }
 }
 
@@ -53,7 +69,7 @@ extension StoreSnapshot {
         batch.limit = RowBatch.size
         while rest.limit > 0 {
             let items = try items(batch)
-            for item in items where try rest.limit > 0 && authors.contains(authorOf: item) {
+            for item in items where try rest.limit > 0 && authors.author(of: item).map(authors.cells.contains) ?? false {
                 rest.limit -= 1
                 try item.withRow(body)
             }

@@ -36,7 +36,7 @@ package protocol StoreSnapshot: FeedSnapshot {
     func visit(_ query: RowQuery, of authors: AuthorSet, _ body: (ItemRow) throws -> Void) throws
 
     /// Returns the most frequent values of a field in a stream.
-    func filterValues(_ filter: ItemFilter, in stream: StreamID, by order: SectionSort) throws -> [FilterValue]
+    func filterValues(_ filter: ItemFilter, among filters: [ItemFilter], in stream: StreamID, by order: SectionSort) throws -> [FilterValue]
 
     func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd]
 
@@ -54,7 +54,9 @@ extension StoreSnapshot {
     /// Returns the public item, because a store without schedules has no other.
     package func storedItem(kind: String, id: String) throws -> FeedItem? { try item(kind: kind, id: id) }
     /// Returns no values, because a store without indices cannot count them.
-    package func filterValues(_ filter: ItemFilter, in stream: StreamID, by order: SectionSort) throws -> [FilterValue] { [] }
+    package func filterValues(
+        _ filter: ItemFilter, among filters: [ItemFilter], in stream: StreamID, by order: SectionSort
+    ) throws -> [FilterValue] { [] }
     /// Returns no advertisements, because a store without pinned advertisements has none.
     package func listings(in stream: StreamID, between positions: Range<Int64>, limit: Int) throws -> [PinnedAd] { [] }
     /// Returns no items, because a store without takedowns has none.

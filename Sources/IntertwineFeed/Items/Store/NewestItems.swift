@@ -14,12 +14,21 @@ package final class NewestItems: Sendable {
 
     private struct State {
         var version: StoreVersion?
-        var known = BoundedCache<Name, [Int64]>(limit: 32 << 20) { 128 + $0.author.text.utf8.count + 8 * $1.count }
+        var known = NewestItems.empty
     }
+
+    private static var empty: BoundedCache<Name, [Int64]> {
+        BoundedCache(limit: limit) { 128 + $0.author.text.utf8.count + 8 * $1.count }
+    }
+
+    /// Bytes.
+    package static let limit = 32 << 20
 
     private let state = Mutex(State())
 
     package init() {}
+
+    package var usage: (entries: Int, bytes: Int) { state.withLock { ($0.known.count, $0.known.cost) } }
 
     /// Returns the positions of each author, the newest first. `read` returns them for authors that are not known.
     ///
@@ -28,12 +37,12 @@ package final class NewestItems: Sendable {
         of authors: [String], in stream: StreamID, at version: StoreVersion, read: ([String]) throws -> [ByteString: [Int64]]
     ) rethrows -> [[Int64]] {
         let names = authors.map { Name(stream: stream, author: ByteString($0)) }
-        var lists = state.withLock { state -> [[Int64]?] in
-            if state.version != version {
-                state.version = version
-                state.known.removeAll()
-            }
-            return names.map { state.known[$0] }
+        // The old lists, perhaps a hundred thousand, are freed outside the lock.
+        var (lists, _) = state.withLock { state -> ([[Int64]?], BoundedCache<Name, [Int64]>?) in
+            guard state.version != version else { return (names.map { state.known[$0] }, nil) }
+            let old = state.known
+            (state.version, state.known) = (version, Self.empty)
+            return (names.map { _ in nil }, old)
         }
         let missing = lists.indices.filter { lists[$0] == nil }
         guard !missing.isEmpty else { return lists.compactMap(\.self) }

@@ -36,9 +36,11 @@ package struct SectionConfiguration: Sendable, Hashable {
     package var kinds: [String]
     package var fields: [SortField]
     package var order: SectionSort
-    /// The filters of each feed that has the section.
+    /// The filters of each feed that has the section in its own order.
     package var filters: [[ItemFilter]] = []
-    /// The field of each kind that names the author of its items, if a feed shows items by author.
+    /// The filters, if any, of each feed that has the section's items by author, the newest first.
+    package var followed: [[ItemFilter]] = []
+    /// The field of each kind that names the author of its items.
     package var authors: [String: String] = [:]
 
     package init(_ name: String, kinds: [String] = [], fields: [SortField] = [], order: SectionSort = .imported) {

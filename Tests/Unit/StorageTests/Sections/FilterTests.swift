@@ -13,6 +13,7 @@ struct FilterTests {
         var price: Double?
         var isFree: Bool?
         var tags: [String]
+        var labels: [String]
 
         /// Returns whether the values contain those of the item, each in its spelling.
         func matches(_ filters: [String: [String]]) -> Bool {
@@ -21,6 +22,7 @@ struct FilterTests {
                 "free": isFree.map(String.init),
             ]
             return filters.allSatisfy { name, values in
+                if name == "labels" { return values.contains { labels.contains($0) } }
                 if name == "tags" { return values.contains { tags.contains($0) } }
                 return own[name].flatMap { $0 }.map(values.contains) ?? false
             }
@@ -31,6 +33,7 @@ struct FilterTests {
                 [
                     category.map { #""category":"\#($0)""# }, city.map { #""city":"\#($0)""# }, price.map { #""price":\#($0)"# },
                     isFree.map { #""free":\#($0)"# }, #""tags":[\#(tags.map { "\"\($0)\"" }.joined(separator: ","))]"#,
+                    #""labels":[\#(labels.map { "\"\($0)\"" }.joined(separator: ","))]"#,
                 ].compactMap { $0 }
             return #"{"kind":"event","id":\#(id),"rank":\#(id * 7919 % 101)"# + members.map { ",\($0)" }.joined() + "}"
         }
@@ -46,10 +49,10 @@ struct FilterTests {
         let fields = [
             FieldDeclaration("category", .text, choices: Self.categories), FieldDeclaration("city", .text, maximum: 40),
             FieldDeclaration("price", .number), FieldDeclaration("free", .boolean), FieldDeclaration("tags", .tags),
-            FieldDeclaration("rank", .number, isRequired: true),
+            FieldDeclaration("labels", .tags), FieldDeclaration("rank", .number, isRequired: true),
         ]
-        let filters = fields.prefix(5).compactMap { ItemFilter($0) }
-        #expect(filters.count == 5)
+        let filters = fields.prefix(6).compactMap { ItemFilter($0) }
+        #expect(filters.count == 6)
         let order =
             seed % 2 == 0
             ? SectionSort(isDescending: seed % 4 == 0) : SectionSort(by: SortField("rank", .number), isDescending: seed % 4 == 1)
@@ -63,7 +66,8 @@ struct FilterTests {
                 city: [nil, "Berlin", "Zürich", #"O'Hare \"x\""#].randomElement(using: &random) ?? nil,
                 price: [nil, 0, 12, 12.5, 0.30000000000000004].randomElement(using: &random) ?? nil,
                 isFree: [nil, true, false].randomElement(using: &random) ?? nil,
-                tags: ["red", "green", "blue"].shuffled(using: &random).suffix(.random(in: 0...3, using: &random)))
+                tags: ["red", "green", "blue"].shuffled(using: &random).suffix(.random(in: 0...3, using: &random)),
+                labels: ["new", "old"].filter { _ in Bool.random(using: &random) })
         }
         let importer = try scratch.importer(
             kind, kinds: ItemKinds([try DeclaredFields(name: "event", fields: fields)]), sections: [section])
@@ -97,6 +101,7 @@ struct FilterTests {
             if Int.random(in: 0..<3, using: &random) == 0 {
                 wanted["tags"] = [["red"], ["blue", "green"], ["none"]].randomElement(using: &random)
             }
+            if Int.random(in: 0..<4, using: &random) == 0 { wanted["labels"] = ["new", "none"] }
             guard let filter = RowFilter(wanted, among: filters) else { continue }
             let naive = wanted.mapValues { $0.map { $0.replacing("\"", with: "\\\"") } }
             let expected = sorted(events.filter { $0.matches(naive) }).map { String($0.id) }
@@ -114,11 +119,11 @@ struct FilterTests {
                 #expect(found == (direction == .forward ? expected : expected.reversed()), "\(wanted)")
             }
         }
-        let tagged = try await store.read { try $0.filterValues(filters[4], in: stream, by: order) }
+        let tagged = try await store.read { try $0.filterValues(filters[4], among: filters, in: stream, by: order) }
         for tag in ["red", "green", "blue"] {
             #expect(tagged.first { $0.value == tag }?.count ?? 0 == events.count { $0.tags.contains(tag) })
         }
-        let counts = try await store.read { try $0.filterValues(filters[0], in: stream, by: order) }
+        let counts = try await store.read { try $0.filterValues(filters[0], among: filters, in: stream, by: order) }
         for category in Self.categories {
             #expect(counts.first { $0.value == category }?.count ?? 0 == events.count { $0.category == category })
         }
