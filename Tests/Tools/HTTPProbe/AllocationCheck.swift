@@ -9,8 +9,8 @@ struct AllocationCheck {
     let requests: Int
 
     /// The limits for each page of a viewer, from the request's first byte to the response's last. 56, 59 and 59 were measured on 2026-11-29,
-    /// two of which are the digest by libcrypto, and nine the sources of ads, each with a closure and a state of its own. The bar for a plain page is 40 (`Benchmarks/TARGETS.md`), which is missed. Gzip adds a body,
-    /// a head and a tag.
+    /// when each source of ads had a closure; two of them are the digest by libcrypto. The bar for a plain page is 40
+    /// (`Benchmarks/TARGETS.md`), which is missed. Gzip adds a body, a head and a tag.
     private static let viewerLimits = [("plain", "", 58), ("gzip", "Accept-Encoding: gzip\r\n", 61), ("a browser", browser, 61)]
     private static let rounds = 20
 
