@@ -34,15 +34,13 @@ struct APIDescriptionTests {
     func routes() async throws {
         let service = try await Self.service()
         let routes = service.publicRoutes + service.operatorRoutes
+        let pages = Set(routes.filter { $0.operation == nil }.map(\.pattern)).filter { !$0.hasSuffix(".mjs") && !$0.hasSuffix(".css") }
         #expect(
-            Set(routes.filter { $0.operation == nil }.map(\.pattern)) == [
-                "/", "/web-client/{file}", "/web-client/client/{file}", "/web-client/client/element/{file}",
-                "/web-client/playground", "/sample/{file}", "/reports", "/reports/reports.mjs", "/look.css", "/console/console.css",
-                "/console/shell.mjs", "/console/console.mjs", "/ads", "/corrections", "/preview", "/imports", "/sources", "/takedowns",
-                "/audit", "/viewers", "/system",
-                "/items/item-list.mjs",
-                "/reports/chart.mjs", "/reports/admin-api.mjs", "/items", "/items/items.mjs", "/items/item-form.mjs", "/explain",
-                "/explain/explain.mjs",
+            pages == [
+                "/", "/web-client/{file}", "/web-client/client/{file}", "/web-client/client/element/{file}", "/web-client/playground",
+                "/sample/{file}", "/reports", "/ads", "/corrections", "/preview", "/imports", "/sources", "/takedowns", "/audit",
+                "/viewers",
+                "/system", "/items", "/explain",
             ])
         for listener in [service.publicRoutes, service.operatorRoutes] {
             let ids = listener.compactMap { $0.operation?.id }
