@@ -415,11 +415,11 @@ def it_previews_and_imports_a_file(browser, relay, service):
         task.link("Import 1 item", "#page")
         task.status("1 item is added")
         assert item(own, "user/imported")[0]["username"] == good["username"] and task.clicks == 3
-        # The check wrote nothing, so the log has the import alone.
+        # The check wrote nothing, so the log has no entry of it.
         task.link("Audit", ".shell")
         task.wait(lambda: browser.find("#page tbody tr"), "the log")
         rows = [one.text for one in browser.driver.find_elements(By.CSS_SELECTOR, "#page tbody tr")]
-        assert len(rows) == 2 and "imported user:imported" in rows[0] and "command:" in rows[1], rows
+        assert any("imported user:imported" in row for row in rows) and not any("refused: done" in row for row in rows), rows
         task.link("Preview", ".shell")
         task.link("Show", "#page")
         task.wait(lambda: browser.find("#page tbody tr"), "the page")
@@ -464,6 +464,7 @@ def it_shows_the_cells_of_the_form_and_their_crop(browser, relay, service):
                 window.wait(lambda: "Quay" in window.script(CELL), "the cell of the form")
                 assert item(own, "place/p")[0]["title"]["en"] == "Harbour"
                 # A click on the picture sets the point that crops keep, and the cell has another picture.
+                window.script("document.querySelector('#cells').scrollIntoView()")
                 picture = window.wait(lambda: window.script("const image = document.querySelector('.focus .preview'); return image?.naturalWidth > 0 && image"), "the picture")
                 shown = "return document.querySelector('#cells intertwine-feed').shadowRoot.querySelector('.image img')?.src ?? ''"
                 before = window.wait(lambda: window.script(shown), "the picture of the cell")
