@@ -515,8 +515,10 @@ def it_lets_the_second_editor_choose(browser, relay, service):
     enter(field(browser, "username"), "Second editor")
     browser.click("#save")
     browser.wait(lambda: "First editor" in browser.text("#facts") and "Second editor" in browser.text("#facts"), "the difference")
+    browser.wait(lambda: "Second editor" in browser.script(CELL), "the cell of the form")
     browser.script(source)
-    assert not findings(browser, "a difference")
+    found = findings(browser, "a difference")
+    assert not found, found
     browser.script("[...document.querySelectorAll('#facts button')].find((one) => one.textContent === 'Store this form').click()")
     browser.wait(lambda: "is saved" in browser.text("#status"), "the stored form")
     assert item(service, name)[0]["username"] == "Second editor"
