@@ -64,7 +64,7 @@ def ten_thousand(exchange):
 
 def it_shows_ten_thousand_cells_with_few_views(browser, relay, service):
     relay.answer = ten_thousand
-    browser.driver.set_script_timeout(120)
+    browser.driver.set_script_timeout(300)
     browser.open(relay.url, cells=20)
     few = heap(browser)
     # Measures the processor time of the page's thread, because other processes delay the page.
@@ -90,7 +90,7 @@ def it_shows_ten_thousand_cells_with_few_views(browser, relay, service):
 def it_has_no_long_task_over_ten_thousand_cells(browser, relay, service):
     relay.answer = ten_thousand
     with Chromium(traces=True) as chromium, chromium.window() as window:
-        window.driver.set_script_timeout(120)
+        window.driver.set_script_timeout(300)
         window.open(relay.url, cells=20)
         # The tasks of the start do not depend on the number of cells.
         window.task_times()
