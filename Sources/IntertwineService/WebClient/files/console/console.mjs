@@ -173,7 +173,7 @@ async function sources() {
 
 // Audit
 
-const deeds = [
+const actions = [
   ["PUT", /^\/admin\/takedowns\//, "took down"], ["DELETE", /^\/admin\/takedowns\//, "released"], ["PUT", /\/override$/, "paused or resumed"], ["DELETE", /\/override$/, "removed the override"],
   ["POST", /\/restore$/, "restored a revision"], ["POST", /^\/admin\/sources\/.*\/sync$/, "synchronized a source"], ["POST", /^\/admin\/operations$/, "performed operations"],
   ["POST", /^\/admin\/items$/, "imported"], ["PATCH", /^\/admin\/items$/, "changed fields"], ["PUT", /^\/admin\/items\//, "saved"], ["DELETE", /^\/admin\/items\//, "deleted"],
@@ -181,9 +181,9 @@ const deeds = [
 ]
 
 /** Returns what an entry did, in words. Its title has the request. */
-function deed({ method, path }) {
+function described({ method, path }) {
   const request = `${method} ${decoded(path)}`
-  const [, , words = request] = deeds.find(([wanted, pattern]) => wanted === method && pattern.test(path.split("?")[0])) ?? []
+  const [, , words = request] = actions.find(([wanted, pattern]) => wanted === method && pattern.test(path.split("?")[0])) ?? []
   return create("span", { title: request, textContent: words })
 }
 
@@ -216,7 +216,7 @@ async function audit() {
   }
   const columns = [
     { name: "Time", value: (one) => time(one.time) }, { name: "Who", value: ({ who }) => who || "–" },
-    { name: "What", isWide: true, value: deed },
+    { name: "What", isWide: true, value: described },
     { name: "Items", isWide: true, value: (one) => (one.items ?? []).slice(0, 5).flatMap((item, index) => [index > 0 ? ", " : "", itemLink(item)]).concat((one.items ?? []).length > 5 ? [" …"] : []) },
     { name: "Changes", value: (one) => Object.entries(one.changes ?? {}).map(([name, count]) => `${count} ${name}`).join(", ") },
     { name: "Outcome", isWide: true, value: (one) => (one.outcome === "done" ? state("done", "good") : one.outcome) },
