@@ -2,6 +2,7 @@
 import datetime
 import json
 import re
+import subprocess
 from dataclasses import dataclass, field
 
 from parts import ROOT
@@ -80,16 +81,16 @@ def pattern(tests):
     return "|".join("^" + re.escape(test) + "(/|$)" for test in tests)
 
 
-def listed(path):
-    """The rows of a committed table."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    return [line.split("\t") for line in lines if line and not line.startswith("#")]
+def listed(text):
+    """The rows of a table."""
+    return [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
 
 
 def record_unsteady(found):
-    """Appends (part, test) pairs that passed only when run again. Returns those that did so before within 30 days."""
+    """Appends (part, test) pairs that passed only when run again. Returns those that the last commit has within 30 days. Both sizes of a CI run count once."""
     today = datetime.date.today()
-    recent = {(part, test) for date, part, test in listed(UNSTEADY) if today - datetime.date.fromisoformat(date) < datetime.timedelta(DAYS)}
+    committed = subprocess.run(["git", "show", f"HEAD:{UNSTEADY.relative_to(ROOT)}"], cwd=ROOT, capture_output=True, text=True).stdout
+    recent = {(part, test) for date, part, test in listed(committed) if today - datetime.date.fromisoformat(date) < datetime.timedelta(DAYS)}
     with UNSTEADY.open("a") as file:
         for part, test in found:
             file.write(f"{today}\t{part}\t{test}\n")
@@ -98,4 +99,4 @@ def record_unsteady(found):
 
 def expected_skips(size):
     """The number of skipped tests of each part that is not 0."""
-    return {part: int(number) for of, part, number in listed(SKIPPED) if of == size}
+    return {part: int(number) for of, part, number in listed(SKIPPED.read_text()) if of == size}

@@ -190,6 +190,13 @@ class Run:
 
     def report(self):
         print()
+        for reason in dict.fromkeys(self.not_run.values()):
+            print(f"did not run, {reason}: {', '.join(name for name, why in self.not_run.items() if why == reason)}")
+        print(f"Seconds and CPU seconds each part took, {time.monotonic() - self.begun:.0f} s in all:")
+        for name, (seconds, computed) in sorted(self.took.items(), key=lambda each: -each[1][0]):
+            print(f"{seconds:7.0f} {computed:7.0f}  {name}")
+        print(f"{'':7} {sum(computed for _, computed in self.took.values()):7.0f}  in all")
+        values = self.results.values()
         red = self.skips()
         if self.unsteady:
             found = list(dict.fromkeys(self.unsteady))
@@ -198,13 +205,6 @@ class Run:
                 print(f"unsteady, passed when run again: {' '.join(pair)}{', not for the first time in 30 days' if pair in repeated else ''}")
             print("Tests/unsteady.tsv has them now: commit it, and mend what it lists")
             red |= bool(repeated)
-        for reason in dict.fromkeys(self.not_run.values()):
-            print(f"did not run, {reason}: {', '.join(name for name, why in self.not_run.items() if why == reason)}")
-        print(f"Seconds and CPU seconds each part took, {time.monotonic() - self.begun:.0f} s in all:")
-        for name, (seconds, computed) in sorted(self.took.items(), key=lambda each: -each[1][0]):
-            print(f"{seconds:7.0f} {computed:7.0f}  {name}")
-        print(f"{'':7} {sum(computed for _, computed in self.took.values()):7.0f}  in all")
-        values = self.results.values()
         for name in self.failed:
             print(f"failed: {name}: {', '.join(self.results[name].failed)}")
         passed, failed, skipped = (sum(counts) for counts in zip(*((each.passed, len(each.failed), len(each.skipped)) for each in values))) if values else (0, 0, 0)
