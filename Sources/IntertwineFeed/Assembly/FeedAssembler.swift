@@ -404,15 +404,15 @@ package final class FeedAssembler: Sendable {
     }
 
     private func values(of filter: ItemFilter, in snapshot: any StoreSnapshot) throws -> [FilterValue] {
-        var counts: [String: Int] = [:]
+        var counts: [ByteString: Int] = [:]
         for section in source.sections {
             guard let stream = section.stream else { continue }
             for found in try snapshot.filterValues(filter, among: filters, in: stream, by: section.order) {
-                counts[found.value, default: 0] += found.count
+                counts[ByteString(found.value), default: 0] += found.count
             }
         }
-        guard filter.choices.isEmpty else { return filter.choices.map { FilterValue(value: $0, count: counts[$0] ?? 0) } }
-        let all = counts.map { FilterValue(value: $0.key, count: $0.value) }
+        guard filter.choices.isEmpty else { return filter.choices.map { FilterValue(value: $0, count: counts[ByteString($0)] ?? 0) } }
+        let all = counts.map { FilterValue(value: $0.key.text, count: $0.value) }
         return Array(all.sorted { ($1.count, $0.value) < ($0.count, $1.value) }.prefix(ItemFilter.listLimit))
     }
 

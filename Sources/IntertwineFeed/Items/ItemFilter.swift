@@ -52,6 +52,16 @@ package struct ItemFilter: Sendable, Hashable {
         return String(decoding: number, as: UTF8.self)
     }
 
+    func matches(_ fields: ItemFields, _ values: [String]) -> Bool {
+        let found: [String]
+        if form == .tags {
+            found = (try? field.tags(in: fields)) ?? []
+        } else {
+            found = (try? field.value(in: fields)).map { [String(decoding: $0, as: UTF8.self)] } ?? []
+        }
+        return found.contains { one in values.contains { ByteString($0) == ByteString(one) } }
+    }
+
     /// The index of the most selective condition is read. Why: it has the values of the other fields, so that no other rows are.
     /// Only a table of tags has tags.
     func rank(of values: Int) -> Int { form == .tags ? .max : (choices.isEmpty ? .max : choices.count) / (values + 1) }
@@ -77,6 +87,12 @@ package struct RowFilter: Sendable, Hashable {
         self.filters = filters
         conditions = filters.compactMap { filter in values[filter.name].map { (filter: filter, values: $0) } }
             .sorted { $0.filter.rank(of: $0.values.count) > $1.filter.rank(of: $1.values.count) }
+    }
+
+    /// Stores select rows by indices. This is for items that another program chose, such as a ranker.
+    func matches(_ item: FeedItem) -> Bool {
+        guard let fields = try? ItemFields(item.body) else { return false }
+        return conditions.allSatisfy { $0.filter.matches(fields, $0.values) }
     }
 
     package static func == (one: RowFilter, other: RowFilter) -> Bool {

@@ -81,7 +81,8 @@ extension FeedAssembler {
     private func shownItems(of content: RankedContent, _ request: FeedRequest, for client: PageClient) async throws -> [UInt32] {
         let version = store.version
         return try await read(for: client, purpose: .page) { [self] snapshot, viewerState in
-            let session = session(request, for: client, nil, at: version, in: snapshot, viewerState, SourceRows())
+            var session = session(request, for: client, nil, at: version, in: snapshot, viewerState, SourceRows())
+            session.filter = RowFilter(request.filters, among: filters)
             return try content.read(for: session, factories).cells.map { RankedPosition.digest(of: $0.rendered.id.utf8) }
         }
     }

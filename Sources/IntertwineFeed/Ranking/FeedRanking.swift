@@ -98,14 +98,15 @@ struct RankedContent {
     var start: Int64
     var continues: Bool
 
-    /// Reads the items. It omits what does not exist, what the viewer has dismissed, ads, and what the client cannot show.
+    /// Reads the items. It omits what does not exist, what the filter of the request excludes, what the
+    /// viewer has dismissed, ads, and what the client cannot show.
     func read(for session: PageSession, _ factories: CellFactories) throws -> PageContent {
         let ads = Set(factories.kinds(in: .advertisements))
         var renderer = session.renderer()
         var cells: [CellRenderer.PlacedCell] = []
         for entry in items where cells.count < session.request.limit {
             guard let name = factories.item(ofCell: entry.cell), !ads.contains(name.kind),
-                var item = try session.snapshot.item(kind: name.kind, id: name.id)
+                var item = try session.snapshot.item(kind: name.kind, id: name.id), session.filter?.matches(item) ?? true
             else { continue }
             (item.position, item.sortKey) = (start + Int64(cells.count) + 1, nil)
             if let cell = try renderer.cell(of: item) { cells.append(cell) }

@@ -139,7 +139,7 @@ extension FieldDeclaration {
     static let tagLimit = 32
 
     /// The different tags, in the item's order.
-    private func tags(in fields: ItemFields) throws(ItemError) -> [String] {
+    func tags(in fields: ItemFields) throws(ItemError) -> [String] {
         guard let token = try fields.token(name) else { return [] }
         guard case .list(let values)? = try? JSONValue(json: Array(fields.object.bytes[token.range])) else {
             throw ItemError(field: name, reason: "must be a list of texts, is \(token.kind.rawValue)")

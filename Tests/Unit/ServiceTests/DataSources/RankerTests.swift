@@ -27,17 +27,19 @@ struct RankerTests {
 
     /// Runs a service whose feed is ranked by a server that answers with `body`.
     private func run(
-        _ settings: [String: String] = [:], answer: @escaping @Sendable (Origin.Request, OriginConnection) -> Void,
+        _ settings: [String: String] = [:], declaring more: String = "", items: String = sampleItems(users: 9),
+        answer: @escaping @Sendable (Origin.Request, OriginConnection) -> Void,
         _ body: @escaping @Sendable (TestService, Origin) async throws -> Void
     ) async throws {
         let origin = try Origin(answer: answer)
         defer { origin.stop() }
         let file = NSTemporaryDirectory() + "ranked-\(UUID()).yaml"
         let declared = "feeds:\n  main: {sections: [main], ranked-by: \"\(origin.url("/rank?model=a"))\"}\n  plain: [main]\n"
-        try Data(declared.utf8).write(to: URL(fileURLWithPath: file))
+        let all = declared + more.replacing("RANKER", with: origin.url("/rank"))
+        try Data(all.utf8).write(to: URL(fileURLWithPath: file))
         defer { try? FileManager.default.removeItem(atPath: file) }
         let settings = settings.merging(["kinds.file": file, "viewers.attributes-header": "X-Attributes"]) { $1 }
-        try await TestService.run(.socket, items: sampleItems(users: 9), settings: settings) { try await body($0, origin) }
+        try await TestService.run(.socket, items: items, settings: settings) { try await body($0, origin) }
     }
 
     @Test("A page has the ranker's items with their reasons, and the ranker gets the request's facts")
@@ -65,6 +67,49 @@ struct RankerTests {
                 ])
             let plain: Page = try await service.client.get("/feeds/plain?limit=2", fields: fields).decoded()
             #expect(plain.ids == ["user:0", "user:1"])
+        }
+    }
+
+    @Test("Items that the filter of the request excludes are left out, and the next request of the page fills their places")
+    func filter() async throws {
+        let declaration = """
+              towns: {sections: [towns], filters: [city, tags], ranked-by: "RANKER"}
+            sections:
+              towns: {kinds: [town]}
+            kinds:
+              town:
+                fields: {city: {type: text, max: 20}, tags: tags}
+                cells: {collection: {identifier: TownCell, size: {width: 300, height: 100}, bind: {title: {text: city}}}}
+
+            """
+        // A composed and a decomposed ö are different values, for pages as for counts.
+        let towns = ["Malm\u{F6}", "Malmo\u{308}", "Malmo\u{308}", "Oslo"].enumerated().map {
+            #"{"kind":"town","id":"\#($0)","city":"\#($1)","tags":["\#($1)","north"]}"#
+        }
+        try await run(["feed.ranker-timeout": "10s"], declaring: declaration, items: towns.joined(separator: "\n")) { request, connection in
+            // One item an answer.
+            let number = request.path.firstRange(of: "cursor=").flatMap { Int(String(request.path[$0.upperBound...].prefix(1))) } ?? 0
+            let cursor = number < 3 ? #","cursor":"\#(number + 1)""# : ""
+            connection.answer(200, body: Array(#"{"items":[{"id":"town:\#([0, 2, 3, 1][number])"}]\#(cursor)}"#.utf8))
+        } _: { service, _ in
+            for (query, expected) in [
+                ("city=Oslo", ["3"]), ("city=Malmo%CC%88", ["2", "1"]), ("tags=Malm%C3%B6", ["0"]), ("tags=north", ["0", "2"]),
+                ("city=Oslo&city=Malm%C3%B6", ["0", "3"]), ("city=Oslo&tags=Malm%C3%B6", []), ("city=none", []),
+            ] {
+                let page: Page = try await service.client.get("/feeds/towns?limit=2&\(query)").decoded()
+                #expect(page.ids == expected.map { "town:\($0)" }, "\(query)")
+            }
+            struct Feeds: Decodable {
+                struct Feed: Decodable { let name: String, filters: [Filter]? }
+                struct Filter: Decodable { let values: [Value] }
+                struct Value: Decodable { let value: String, count: Int }
+                let feeds: [Feed]
+            }
+            let feeds: Feeds = try await service.client.get("/feeds").decoded()
+            let values = feeds.feeds.first { $0.name == "towns" }?.filters?.first?.values ?? []
+            // Swift's strings would be equal.
+            #expect(values.map { Array($0.value.utf8) } == ["Malmo\u{308}", "Malm\u{F6}", "Oslo"].map { Array($0.utf8) })
+            #expect(values.map(\.count) == [2, 1, 1])
         }
     }
 

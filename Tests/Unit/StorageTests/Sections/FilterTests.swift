@@ -105,6 +105,8 @@ struct FilterTests {
             guard let filter = RowFilter(wanted, among: filters) else { continue }
             let naive = wanted.mapValues { $0.map { $0.replacing("\"", with: "\\\"") } }
             let expected = sorted(events.filter { $0.matches(naive) }).map { String($0.id) }
+            let all = try await store.read { snapshot in try events.compactMap { try snapshot.item(kind: "event", id: String($0.id)) } }
+            #expect(all.count == events.count && Set(all.filter(filter.matches).map(\.id)) == Set(expected), "\(wanted)")
             for direction in [PageDirection.forward, .backward] {
                 var found: [String] = []
                 var anchor: SortPosition?
