@@ -66,6 +66,9 @@ struct VoidCommand: AsyncParsableCommand {
         if let fault = selection.fault { throw ValidationError("--until: \(fault)") }
         selection.kind = kind.map { LedgerEvent.Kind(rawValue: $0) }
         guard selection.kind?.isOfAds ?? true else { throw ValidationError("--kind must be impression, click or a kind of playback") }
+        for (option, value) in [("--campaign", campaign), ("--user-agent", userAgent), ("--address", address)] where value == "" {
+            throw ValidationError("\(option) must not be empty")
+        }
         (selection.campaign, selection.userAgent) = (campaign, userAgent)
         if let address { selection.addresses = try configuration.storedForms(of: address, in: selection.time) }
         return selection

@@ -182,6 +182,13 @@ package struct Query: Sendable {
         }
     }
 
+    /// Why: a typing error in `dryRun` must not change anything.
+    package func refuseParameters(besides known: [String]) throws(Problem) {
+        guard let name = pairs.first(where: { !$0.name.isEmpty && !known.contains(String($0.name)) })?.name else { return }
+        let all = known.isEmpty ? "It takes none" : "It takes \(known.joined(separator: ", "))"
+        throw .invalidParameter(String(name), .unknown, "\(name) is not a parameter of this request. \(all).")
+    }
+
     package func integer(_ name: String, in range: ClosedRange<Int>, default fallback: Int) throws(Problem) -> Int {
         try integer(name, in: range) ?? fallback
     }

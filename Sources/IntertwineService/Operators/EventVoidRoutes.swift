@@ -70,6 +70,7 @@ struct EventVoidRoutes: Sendable {
     }
 
     private func void(_ request: RouteRequest) async throws -> ServerResponse {
+        try request.query.refuseParameters(besides: [])
         guard let object = try? JSONObject(request.request.body.bytes ?? []) else {
             throw Problem.invalidBody(at: "", .invalid, "The body must be JSON: one object.")
         }
@@ -88,6 +89,10 @@ struct EventVoidRoutes: Sendable {
         let names = fields.object.members.map { String(decoding: fields.object.characters(of: $0.name), as: UTF8.self) }
         if let unknown = names.first(where: { !Self.members.contains($0) }) {
             throw Self.invalid(unknown, .unknown, "is not a member")
+        }
+        // Without a condition, the events of all campaigns are voided.
+        if let empty = fields.object.members.first(where: { $0.value.kind == .string && $0.value.range.isEmpty }) {
+            throw Self.invalid(String(decoding: fields.object.characters(of: empty.name), as: UTF8.self), .required, "must not be empty")
         }
         let (from, until) = (try moment("from", fields), try moment("until", fields))
         guard from < until else { throw Self.invalid("until", .conflict, "must be later than from") }

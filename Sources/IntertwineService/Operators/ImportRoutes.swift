@@ -79,7 +79,7 @@ struct ImportRoutes: Sendable {
                         "bad": [{"line": 2, "offset": 190, "field": "avatarUrl", "reason": "is missing"}]}
                         """),
                 .problem(
-                    .badRequest, "`onError` is invalid, or the body is incomplete.",
+                    .badRequest, "A parameter is unknown or invalid, or the body is incomplete.",
                     [
                         .init(.invalidParameter("onError", .unknown, "onError must be stop or skip.")),
                         .init(nil, "The body is incomplete."),
@@ -100,6 +100,7 @@ struct ImportRoutes: Sendable {
     }
 
     private func importItems(_ request: RouteRequest) async throws -> ServerResponse {
+        try request.query.refuseParameters(besides: ["onError", "dryRun"])
         let isRehearsal = try request[Self.dryRun]
         let importing = ImportStream(
             into: location, kinds: kinds, policy: try request[Self.onError], limit: settings.maxImport.bytes, reported: Self.reported,
