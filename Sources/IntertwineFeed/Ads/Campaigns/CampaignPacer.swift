@@ -38,7 +38,7 @@ struct CampaignPacer {
         rows = campaignIndex.campaigns.map { campaign in
             Row(
                 pace: CampaignPace(campaign), zone: numbers[campaign.zone] ?? 0, goal: campaign.goal,
-                counts: isShared ? nil : DeliveryCount(), estimate: DeliveryEstimate(of: campaign.goal?.unit ?? .impressions))
+                counts: isShared ? nil : DeliveryCount(), estimate: DeliveryEstimate(of: campaign.goal))
         }
         current.obstacles = ContiguousArray(repeating: IneligibilityReason.unknownDelivery.rawValue, count: rows.count)
         current.room = ContiguousArray(repeating: 0, count: rows.count)

@@ -13,11 +13,13 @@ struct DeliveryEstimate {
         var unseen: Double { max(0, offers - seen) }
     }
 
-    private static let assumed = 20.0
     private static let shortestMemory = 900.0
     private static let lags = 5.0...1_800.0
 
     private let assumedRate: Double
+    /// The offers that the assumed rate weighs, at most a quarter of the goal. Why: otherwise the first views of a small goal, or their lack, would
+    /// weigh nothing, and clients that report none would take its few offers for hours.
+    private let assumed: Double
     /// The oldest is first.
     private var cohorts: [Cohort] = []
     private var (passed, views) = (0.0, 0.0)
@@ -27,11 +29,13 @@ struct DeliveryEstimate {
     private(set) var lag = 60.0
     private var last: Int64?
 
-    init(of unit: Campaign.Goal.Unit) {
-        assumedRate = unit == .impressions ? 1 : 0.05
+    init(of goal: Campaign.Goal?) {
+        let isSeen = goal?.unit != .clicks
+        assumedRate = isSeen ? 1 : 0.05
+        assumed = isSeen ? max(1, min(20, Double(min(goal?.total ?? 80, goal?.daily ?? 80)) / 4)) : 20
     }
 
-    var viewRate: Double { min(1, (views + Self.assumed * assumedRate) / (passed + Self.assumed)) }
+    var viewRate: Double { min(1, (views + assumed * assumedRate) / (passed + assumed)) }
 
     /// The offers whose time has not come.
     var pending: Double { cohorts.reduce(0) { $0 + $1.offers * $1.rest } }

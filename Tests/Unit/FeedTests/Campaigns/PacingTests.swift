@@ -49,6 +49,24 @@ struct PacingTests {
         #expect(Double(paced.counted) >= 0.95 * due - 4 && Double(paced.counted) <= due + 10, "\(paced.counted) of \(due)")
     }
 
+    @Test("Clients that take most offers and report none keep no small goal from its readers", arguments: [1, 2, 3, 10, 50])
+    func smallGoals(goal: Int) throws {
+        var (counted, surplus) = (0, 0)
+        let seeds = TestSize.full(20, small: 5) as UInt64
+        for seed in 0..<seeds {
+            var simulation = Simulation(campaign: Simulation.campaign(.init(unit: .impressions, total: goal)), seconds: 300)
+            simulation.readers = [.init(rate: 1, secondsPerItem: 1.3)]
+            simulation.attackers = [.init(networks: 1, rate: 8, slots: 1)]
+            simulation.seed = seed
+            let outcome = try simulation.run()
+            counted += outcome.counted
+            surplus += outcome.surplus
+        }
+        let due = goal * Int(seeds)
+        if Self.isFull { print("pacing | goal \(goal), 8 unseen requests a view | counted \(counted) of \(due) | surplus \(surplus)") }
+        #expect(Double(counted) >= 0.95 * Double(due) && surplus <= 9 * Int(seeds), "\(counted) of \(due), surplus \(surplus)")
+    }
+
     @Test("Readers lose nothing, however slowly they read", arguments: [3, 20, 45, 120])
     func slowReaders(secondsPerItem: Double) throws {
         var simulation = Simulation(campaign: Simulation.campaign(.init(unit: .impressions, total: 1_000_000)), seconds: 40_000)
@@ -134,7 +152,7 @@ struct PacingTests {
 
     @Test("Unseen offers leave the estimate in time, and it learns the view rate")
     func estimate() {
-        var estimate = DeliveryEstimate(of: .impressions)
+        var estimate = DeliveryEstimate(of: .init(unit: .impressions, total: 1_000))
         estimate.advance(to: 0)
         estimate.offered(100)
         #expect(estimate.expected == 100 && estimate.viewRate == 1)
@@ -146,7 +164,7 @@ struct PacingTests {
         estimate.advance(to: 3_600_000)
         #expect(estimate.pending < 0.001)
         // What this process sees is expected no longer, and not twice when the ledger reports it.
-        var small = DeliveryEstimate(of: .impressions)
+        var small = DeliveryEstimate(of: .init(unit: .impressions, total: 1_000))
         small.advance(to: 0)
         small.offered(5)
         for left in [4.0, 3, 2] {
