@@ -123,11 +123,11 @@ public struct LedgerEvent: Sendable, Hashable {
         package var limit: Int
         /// The window of the limit, in milliseconds.
         package var window: Int64
+        /// That of an event beyond the limit.
+        package var verdict: Verdict
 
-        package init(key: String, limit: Int, window: Int64) {
-            self.key = key
-            self.limit = limit
-            self.window = window
+        package init(key: String, limit: Int, window: Int64, verdict: Verdict = .limited) {
+            (self.key, self.limit, self.window, self.verdict) = (key, limit, window, verdict)
         }
     }
 }

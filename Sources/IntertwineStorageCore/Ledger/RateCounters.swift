@@ -187,7 +187,7 @@ package final class RateCounters {
             return .duplicate
         }
         guard keys.allRequired(by: event, { keys, window in keys.contains { used($0, at: moment, window) > 0 } }) else { return .unseen }
-        for (rate, key) in zip(event.rates, keys.rates) where used(key, at: moment, rate.window) >= rate.limit { return .limited }
+        for (rate, key) in zip(event.rates, keys.rates) where used(key, at: moment, rate.window) >= rate.limit { return rate.verdict }
         return .counted
     }
 

@@ -98,6 +98,28 @@ struct CampaignGoalTests {
         }
     }
 
+    @Test("One person's clicks on one ad within the window are paid once, from however many pages and slots")
+    func pagesLoadedTwice() async throws {
+        try await offPool {
+            let clock = try MovableClock()
+            let service = try Self.service(clock, "")
+            func click(_ fields: [String]) throws -> String? {
+                let page = try JSON(try service.get("/feed?limit=5", fields: fields).text)
+                let cell = page["cells"]?.list.first { $0["id"]?.text == "ad:1" }
+                return try service.get(try #require(cell?["actions"]?["selection"]?["href"]?.text), fields: fields)["X-Verdict"]
+            }
+            let (ann, anybody, other) = (Self.fields("ann"), ["User-Agent: Mozilla/5.0 (one)"], ["User-Agent: Mozilla/5.0 (other)"])
+            for person in [ann, anybody, other] {
+                #expect(try (0..<3).map { _ in try click(person) } == ["counted", "duplicate", "duplicate"], "\(person)")
+            }
+            // A named viewer has the same page and links for some minutes.
+            clock.offset = 3_700
+            for person in [ann, anybody, other] { #expect(try click(person) == "counted", "\(person)") }
+            let rows = try JSON(try service.admin("GET", "/admin/reports?by=campaign").text)["rows"]
+            #expect(rows?[0]?["clicks"]?.number == 6)
+        }
+    }
+
     @Test("Clicks after a reached click goal are surplus, and their links still redirect")
     func clicks() async throws {
         try await offPool {
@@ -124,6 +146,13 @@ struct CampaignGoalTests {
         for (body, status) in [("", 400), ("[]", 400), ("{}", 422), (#"{\#(past),"kind":"save"}"#, 422), (#"{\#(past),"dry":1}"#, 422)] {
             #expect(try service.admin("POST", "/admin/events/void", body: body).status == status, "\(body)")
         }
+        // What is no condition after all would void the events of all campaigns.
+        for member in ["kind", "campaign", "address", "userAgent"] {
+            #expect(try service.admin("POST", "/admin/events/void", body: #"{\#(past),"\#(member)":""}"#).status == 422, "\(member)")
+        }
+        for path in ["/admin/events/void?dryRun=true", "/admin/items?dryrun=true", "/admin/items?dryRun=true&on-error=skip"] {
+            #expect(try service.admin("POST", path, body: "{\(past)}").status == 400, "\(path)")
+        }
         let now = Int64(Date().timeIntervalSince1970)
         func time(_ second: Int64) -> String { ISO8601DateFormatter().string(from: Date(timeIntervalSince1970: Double(second))) }
         func void(isDryRun: Bool) throws -> Int? {
@@ -144,6 +173,9 @@ struct CampaignGoalTests {
         #expect(try command("--kind", "click", "--dry-run") == ["spring\tclick\t2", "2 events would be voided"])
         #expect(try command("--campaign", "winter") == ["0 events voided"] && command("--address", "192.0.2.7") == ["0 events voided"])
         #expect(try Command.run(["void", "--from", time(now), "--until", time(now)]).code == 64)
+        for option in ["--kind", "--campaign", "--address", "--user-agent"] {
+            #expect(try Command.run(["void", "--from", time(now - 60), "--until", time(now), option, ""]).code == 64, "\(option)")
+        }
         #expect(try Command.run(["void", "--from", "2020-01-01T00:00:00Z", "--until", time(now)]).code == 64)
         #expect(try command("--kind", "click", "--campaign", "spring") == ["spring\tclick\t2", "2 events voided"])
         #expect(try service.audited().contains { $0["method"]?.text == "void" })

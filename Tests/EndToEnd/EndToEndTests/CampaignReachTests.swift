@@ -99,8 +99,9 @@ struct CampaignReachTests {
             #expect(try service.get("/cells/ad:1", fields: Self.fields("ann")).status == 404)
             #expect(try service.get("/cells/ad:1", fields: Self.fields("ann", german)).text.contains("Anzeige"))
             #expect(try Self.count(try Self.cell(service, "ann", german), service, "ann") == ["counted", "counted"])
-            #expect(try Self.count(try Self.onPage(service, "ann", german), service, "ann") == ["counted", "counted"])
-            #expect(try Self.reports(service) == [["ad:1": [2, 2]], ["spring": [2, 2]]])
+            #expect(try Self.count(try Self.onPage(service, "ann", german), service, "ann") == ["counted", "duplicate"])
+            #expect(try Self.count(try Self.onPage(service, "bob", german), service, "bob") == ["counted", "counted"])
+            #expect(try Self.reports(service) == [["ad:1": [3, 2]], ["spring": [3, 2]]])
         }
     }
 

@@ -52,6 +52,10 @@ package struct CountingRules: Sendable, Hashable {
             return LedgerEvent.Deduplication(keys: [named, anyone(address)], repeats: repeats, window: window)
         }
 
+        func person(_ what: String) -> String? {
+            viewer.map { CountingRules.key(what, "v", $0) } ?? address.map { CountingRules.key(what, "d", $0, userAgent ?? "") }
+        }
+
         func former(_ sinceYesterday: Bool) -> [String] {
             sinceYesterday ? otherAddresses + yesterdaysAddresses : otherAddresses
         }
@@ -91,6 +95,10 @@ package struct CountingRules: Sendable, Hashable {
             : identities.again(Self.key(event.kind.rawValue, what), window: window, sinceYesterday: window > sinceMidnight)
         guard event.kind != .selection else { return }
         event.rates = identities.rates(event.kind.rawValue, limit: limit, window: rateWindow)
+        // Each page has another token, so a page that is loaded twice would be paid twice.
+        if isPaid, token != nil, clickWindow > 0, let person = identities.person(Self.key(event.kind.rawValue, what)) {
+            event.rates.insert(.init(key: person, limit: 1, window: clickWindow, verdict: .duplicate), at: 0)
+        }
         if event.kind == .click { event.rates += clickRates(of: event, identities) }
     }
 

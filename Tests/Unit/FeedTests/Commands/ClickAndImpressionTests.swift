@@ -252,7 +252,7 @@ struct ClickAndImpressionTests {
         client.token = "t"
         let creative = CreativeInfo(form: "image")
         let click = client.event(.click, cell: "ad:1", of: creative, at: now)
-        #expect(click.rates.map(\.limit) == [30, 60, 120, 1_200])
+        #expect(click.rates.map(\.limit) == [1, 30, 60, 120, 1_200] && click.rates.map(\.verdict).firstIndex(of: .duplicate) == 0)
         #expect(client.event(.impression, cell: "ad:1", of: creative, at: now).rates.count == 1)
         let selections = [client, client].map { $0.event(.selection, cell: "ad:1", of: creative, at: now) }
         #expect(selections[0].deduplication?.recordedKeys == selections[1].deduplication?.checkedKeys && selections[0].rates.isEmpty)
