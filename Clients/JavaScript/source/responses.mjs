@@ -36,8 +36,8 @@ export class ProblemError extends Error {
   }
 }
 
-/** Unauthorized, Proxy Authentication Required, Network Authentication Required; 419 and 440 are those of frameworks for an expired session. */
-const signInStatuses = [401, 407, 419, 440, 511];
+/** Unauthorized, Proxy Authentication Required, Network Authentication Required; 419, 440 and 498 are those of frameworks for an expired session. */
+const signInStatuses = [401, 407, 419, 440, 498, 511];
 
 /** The service redirects no request of a client. A redirect is an intermediary's, to its login page. */
 const isRedirect = (status) => status >= 300 && status < 400;
@@ -72,10 +72,10 @@ export function responseValue(response, { request, now = Date.now(), cause }) {
     const title = text("title") ?? `The server answered ${status}`;
     throw new ProblemError({ status, title, detail: text("detail"), type: text("type"), errors, instance: text("instance"), value });
   }
-  // All responses of the service are objects of JSON. Another body is truncated, or was sent by an intermediary.
+  // All responses of the service are objects of JSON, or 204. Another one is truncated, or was sent by an intermediary.
   const needsSignIn = status < 300 && value === undefined && isWebPage(mediaType, body);
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  if (needsSignIn || (body !== "" && !isObject && status < 300)) {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value) && !/\bproblem\+json\b/i.test(mediaType);
+  if (needsSignIn || (status < 300 && !isObject && !(status === 204 && body === ""))) {
     throw new UnavailableError("the response is no object of JSON", { status, isRetryable, needsSignIn });
   }
   return value;

@@ -272,7 +272,7 @@ fun impressionTests(tests: Tests) {
             impressions.flush()
             expectEqual(impressions.pendingCount, 150)
         }
-        server.response = HttpResponse(200)
+        server.response = HttpResponse(204)
         val before = server.sent
         Impressions(server.client, store).use { it.flush() }
         val sent = server.sent.drop(before.size)

@@ -235,8 +235,10 @@ public struct FeedClient: Sendable {
             guard (200..<300).contains(response.status) || response.status == 304 else {
                 throw FeedClientError.refused(FeedProblem(response))
             }
-            guard !response.body.isEmpty else { return (response, nil) }
-            guard let value = try? JSONValue(parsing: response.body), case .object = value else {
+            if response.body.isEmpty, [204, 304].contains(response.status) { return (response, nil) }
+            guard let value = try? JSONValue(parsing: response.body), case .object = value,
+                response.fields["content-type"]?.lowercased().contains("problem+json") != true
+            else {
                 throw FeedClientError.invalidResponse(reason: "no object of JSON")
             }
             return (response, value)

@@ -40,8 +40,8 @@ public enum FeedClientError: Error, Hashable, Sendable {
         switch self {
         case .signInRequired, .unauthorized: true
         case .refused(let problem):
-            // 407 is of a proxy, 511 of a network, 419 and 440 of frameworks whose session expired.
-            [401, 407, 419, 440, 511].contains(problem.status)
+            // 407 is of a proxy, 511 of a network, 419, 440 and 498 of frameworks whose session expired.
+            [401, 407, 419, 440, 498, 511].contains(problem.status)
                 || problem.status == 403 && (problem.type == nil || problem.isType("viewer-required"))
         case .unreachable, .unavailable, .invalidResponse, .invalidLink: false
         }

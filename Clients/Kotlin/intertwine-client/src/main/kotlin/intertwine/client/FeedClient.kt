@@ -202,8 +202,8 @@ public class FeedClient(
             // Only a request for a changed page can have this success without 2xx.
             if (response.status == 304 && "If-None-Match" in request.headers) return@send response to null
             requireSuccess(response)
-            if (response.body.isEmpty() && !response.isWebPage) return@send response to null
-            val value = if (response.isOfType("json")) withContext(Dispatchers.Default) { parseJson(response.body) } else null
+            if (response.body.isEmpty() && response.status == 204) return@send response to null
+            val value = if (response.isOfType("json") && !response.isOfType("problem+json")) withContext(Dispatchers.Default) { parseJson(response.body) } else null
             if (value == null && response.isWebPage) throw FeedProblem.SignInRequired(response.status, null)
             response to (value as? JsonObject ?: throw FeedProblem.InvalidResponse("The response is no object of JSON."))
         }

@@ -85,7 +85,7 @@ public sealed class FeedProblem(message: String, cause: Throwable? = null) : Exc
 
     private companion object {
         /** Unauthorized, Proxy and Network Authentication Required, and those of frameworks for an expired session. */
-        val SIGN_IN_STATUSES = setOf(401, 407, 419, 440, 511)
+        val SIGN_IN_STATUSES = setOf(401, 407, 419, 440, 498, 511)
     }
 }
 
