@@ -40,7 +40,7 @@ package struct FetchLimits: Sendable, Hashable {
     var headLines = 256
     package var bodyBytes = 8 * 1_024 * 1_024
     var framingBytes = 64 * 1_024
-    package var redirects = 3
+    package var redirects = 10
     /// Limits the unread bytes in the kernel, which are lost if a fetch is paused and then cancelled.
     var receiveWindow = 64 * 1_024
 

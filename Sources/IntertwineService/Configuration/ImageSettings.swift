@@ -57,7 +57,7 @@ public struct ImageSettings: Sendable, SettingsSection {
         "images.header-timeout", "Timeout from the request to the end of the response's head.", in: .milliseconds(1) ... .seconds(3_600))
     public var headerTimeout: Duration = .seconds(5)
     @Setting("images.max-redirects", "Redirects that are followed.", in: 0...20)
-    public var maxRedirects = 3
+    public var maxRedirects = 10
     @Setting(
         "images.worker-program",
         """

@@ -34,8 +34,20 @@ enum NextPage: Sendable, Hashable {
         }
     }
 
+    /// nil if the list does not tell its end. Many APIs state 0 or -1 if they have not counted, so a number below what was read tells nothing.
+    func count(_ text: String?, after read: Progress) -> Int? {
+        guard let count = text.flatMap({ Double($0) }).flatMap({ Int(exactly: $0) }) else { return nil }
+        let least =
+            switch self {
+            case .page(_, let first, let last, _): last == nil ? read.pages : min(first, 1) + read.pages - 1
+            case .offset: read.elements
+            case .none, .link, .url, .cursor: 0
+            }
+        return count < least ? nil : count
+    }
+
     func following(_ head: FetchHead, cursor: String?, first: FetchURL, after read: Progress) throws(FetchError) -> FetchURL? {
-        let known = cursor.flatMap { Int($0) } ?? .max
+        let known = count(cursor, after: read) ?? .max
         let cursor = cursor == "0" || cursor == "-1" ? nil : cursor
         switch self {
         case .page(let parameter, let start, let last, _):
@@ -96,14 +108,16 @@ enum LinkField {
             let target = rest[rest.index(after: rest.startIndex)..<end]
             rest = rest[rest.index(after: end)...]
             var relation: String?
-            var hasAnchor = false
+            var (hasAnchor, hasResults) = (false, true)
             while let (name, value) = parameter(&rest) {
                 // Only the first of several `rel` parameters counts (§3.3).
                 if name == "rel", relation == nil { relation = value }
                 if name == "anchor" { hasAnchor = true }
+                // Some APIs name a next page always, and say here that it is empty.
+                if name == "results", value == "false" { hasResults = false }
             }
             let relations = relation?.lowercased().split(separator: " ") ?? []
-            if relations.contains("next"), !hasAnchor { return String(target) }
+            if relations.contains("next"), !hasAnchor { return hasResults ? String(target) : nil }
         }
     }
 

@@ -158,14 +158,17 @@ extension SyncJob {
             }
             isAskedAgain = false
             elements += count
-            isCountKnown = !source.next.isCounted || cursor != nil
+            let isOther = reading.pages.last?.digest != digest
             reading.pages.append(page(current, head, digest))
+            let read = NextPage.Progress(pages: number, elements: elements, isEnd: count == 0)
+            isCountKnown = !source.next.isCounted || source.next.count(cursor, after: read) != nil
             do throws(FetchError) {
-                let read = NextPage.Progress(pages: number, elements: elements, isEnd: count == 0)
                 url = try source.next.following(head, cursor: cursor, first: source.url, after: read)
             } catch {
                 throw SourceError.fetch(error, page: number + 1, refusal: nil)
             }
+            // A last page may name itself, or repeat its cursor. An API that ignores the cursor repeats the page before, too.
+            if url == current, !source.next.isCounted, isOther { url = nil }
         }
         return reading
     }

@@ -39,7 +39,7 @@ struct CurlTransferTests {
         await fetcher.stop()
     }
 
-    @Test("At most three redirects are followed")
+    @Test("At most ten redirects are followed")
     func redirects() async throws {
         let origin = try Origin { request, connection in
             let left = Int(request.path.dropFirst()) ?? 0
@@ -47,13 +47,13 @@ struct CurlTransferTests {
         }
         defer { origin.stop() }
         let fetcher = try Fetcher(ports: [origin.port])
-        let three = try await fetcher.get(origin.url("/3"))
-        #expect(three.failure == .some(nil))
-        #expect(three.body == [7])
-        #expect(three.head?.url.text == origin.url("/0"))
-        let four = try await fetcher.get(origin.url("/4"))
-        #expect(four.failure == .some(.tooManyRedirects))
-        #expect(four.head == nil)
+        let ten = try await fetcher.get(origin.url("/10"))
+        #expect(ten.failure == .some(nil))
+        #expect(ten.body == [7])
+        #expect(ten.head?.url.text == origin.url("/0"))
+        let eleven = try await fetcher.get(origin.url("/11"))
+        #expect(eleven.failure == .some(.tooManyRedirects))
+        #expect(eleven.head == nil)
         await fetcher.stop()
     }
 

@@ -13,6 +13,7 @@ struct PartTests {
             (#"<x>; title="a, <b>; rel=\"next\""; rel=last, <y>; Rel="last NEXT""#, "y"), (#"<a,b>; rel=next"#, "a,b"),
             (#"<1>; rel=prev; rel=next"#, nil), (#"<1>; rel=next; anchor="/other""#, nil), ("<1>", nil), ("", nil), ("1; rel=next", nil),
             (#"<1; rel=next"#, nil), (#"<2> ; rel = "next" ; x"#, "2"), ("<1>; rel=nextish", nil), (", ,<4>; rel=next", "4"),
+            (#"<5>; rel="next"; results="true""#, "5"), (#"<1>; rel="previous", <5>; rel="next"; results="false""#, nil),
         ])
     func links(field: String, expected: String?) {
         #expect(LinkField.next(in: field) == expected)

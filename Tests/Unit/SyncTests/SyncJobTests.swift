@@ -247,6 +247,13 @@ struct SyncJobTests {
             (.offset(parameter: "start", first: 0, total: nil), 4),
             (.offset(parameter: "start", first: 0, total: JSONPointer("/total")), 3),
             (.page(parameter: "page", first: 0, last: JSONPointer("/missing"), pages: nil), 4),
+            // A number below what was read is none.
+            (.page(parameter: "page", first: 0, last: JSONPointer("/unknown"), pages: nil), 4),
+            (.page(parameter: "page", first: 0, last: nil, pages: JSONPointer("/none")), 4),
+            (.offset(parameter: "start", first: 0, total: JSONPointer("/none")), 4),
+            (.offset(parameter: "start", first: 0, total: JSONPointer("/unknown")), 4),
+            (.page(parameter: "page", first: 0, last: nil, pages: JSONPointer("/fraction")), 3),
+            (.page(parameter: "page", first: 0, last: nil, pages: JSONPointer("/text")), 3),
         ])
     func counted(next: NextPage, requests: Int) async throws {
         let ids = ["a", "b", "c", "d", "e"]
@@ -256,7 +263,8 @@ struct SyncJobTests {
                 let number = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
                 let start = request.path.contains("start=") ? number : number * 2
                 let users = ids.dropFirst(start).prefix(2).map { Api.user($0, version: 1) }.joined(separator: ",")
-                connection.answer(200, body: Array(#"{"data":{"users":[\#(users)]},"last":2,"pages":3,"total":5}"#.utf8))
+                let counts = #""last":2,"pages":3,"total":5,"none":0,"unknown":-1,"fraction":3.0,"text":"3.0""#
+                connection.answer(200, body: Array(#"{"data":{"users":[\#(users)]},\#(counts)}"#.utf8))
                 return true
             }
         }
@@ -266,6 +274,31 @@ struct SyncJobTests {
         #expect(api.origin.requests.count == requests)
         await house.stop()
         api.origin.stop()
+    }
+
+    @Test("A last page that names itself ends the list, and an API that ignores its cursor is an error", arguments: [true, false])
+    func ownNext(isURL: Bool) async throws {
+        for ignoresCursor in [false, true] {
+            let api = try Api([]) { state in
+                state.instead = { request, connection in
+                    let isLast = request.path.contains("c=2") && !ignoresCursor
+                    let users = (isLast ? ["c"] : ["a", "b"]).map { Api.user($0, version: 1) }.joined(separator: ",")
+                    connection.answer(200, body: Array(#"{"data":{"users":[\#(users)]},"next":"\#(isURL ? "?c=2" : "2")"}"#.utf8))
+                    return true
+                }
+            }
+            let pointer = JSONPointer(member: "next")
+            let house = try House(api.origin) { $0.next = isURL ? .url(pointer) : .cursor(pointer, parameter: "c") }
+            if ignoresCursor {
+                #expect(try await !house.failure().isEmpty)
+                #expect(try await house.ids().isEmpty)
+            } else {
+                #expect(try await house.run().items == 3)
+                #expect(try await house.ids() == ["a", "b", "c"])
+            }
+            await house.stop()
+            api.origin.stop()
+        }
     }
 
     /// Three pages of two users each, and an answer to the numbers beyond.

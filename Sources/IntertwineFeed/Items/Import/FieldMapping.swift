@@ -181,6 +181,12 @@ package struct SourceTemplate: Sendable, Hashable {
         guard !pointers.isEmpty, !isURL || start.prefixMatch(of: /(https?:)?[\/\\]{2,}[^\/\\?#\s]+[\/\\?#]/) != nil else { return nil }
     }
 
+    /// A percent sign and the names of folders above are those of the text, not of the URL.
+    private static func path(of value: String) -> String {
+        let parts = value.split(separator: "/", omittingEmptySubsequences: false).filter { $0 != "." && $0 != ".." }
+        return PercentCoding.encode(parts.joined(separator: "/").replacing("%", with: "%25"), keeping: .path)
+    }
+
     func text(from object: JSONObject) throws(ItemError) -> String? {
         var text = literals[0]
         for (pointer, literal) in zip(pointers, literals.dropFirst()) {
@@ -189,7 +195,7 @@ package struct SourceTemplate: Sendable, Hashable {
             }
             if isURL {
                 let isInPath = !text.contains { $0 == "?" || $0 == "#" }
-                value = PercentCoding.encode(value, keeping: isInPath ? .path : .unreserved)
+                value = isInPath ? Self.path(of: value) : PercentCoding.encode(value)
                 if isInPath, text.hasSuffix("/"), value.hasPrefix("/") { value.removeFirst() }
             } else if text == "/" || text == "\\" {
                 // Two slashes would make the value a host.

@@ -8,6 +8,8 @@ enum HTMLText {
         var text = ""
         var space = ""
         var rest = Substring(html)
+        // RSS has HTML in such sections.
+        if html.contains("<![CDATA[") { rest = Substring(html.replacing("<![CDATA[", with: "").replacing("]]>", with: "")) }
         func append(_ characters: some StringProtocol) {
             if !text.isEmpty { text += space }
             space = ""

@@ -57,10 +57,14 @@ private enum SourceDate {
         return unit.map { number * $0.milliseconds }.flatMap { $0 < firstOf2101 ? moment($0) : nil }
     }
 
+    /// The years of the zero time of Go and .NET and of the last one of .NET and databases: no date, or no end.
+    private static let bounds: Set<Substring> = ["0001", "9999"]
+
     private static let firstOf2101 = 4_133_980_800_000.0
 
     private static func day(_ text: String) -> String? {
         guard let match = text.firstMatch(of: /^(\d{4})([-\/.]?)(\d\d)\2(\d\d)$/) else { return nil }
+        guard !bounds.contains(match.1) else { return nil }
         let day = "\(match.1)-\(match.3)-\(match.4)"
         // Without marks, other years are more likely a number of seconds.
         guard CalendarDay(day) != nil, !match.2.isEmpty || ("1900"..."2100").contains(String(match.1)) else { return nil }
@@ -79,6 +83,7 @@ private enum SourceDate {
                     /^(\d{4})[-\/.]?(\d\d)[-\/.]?(\d\d)(?:[Tt]|\ *)(\d\d):?(\d\d)(?::?(\d\d))?(?:[.,](\d+))?\ *(?:([Zz]|UTC|GMT)|([+-]\d\d)(?::?(\d\d))?)?(?:\[[^\]]*\])?$/
             )
         else { return nil }
+        guard !bounds.contains(match.1) else { return nil }
         let hasOffset = match.8 != nil || match.9 != nil
         let offset = match.9.map { "\($0):\((match.10 ?? nil) ?? "00")" } ?? "Z"
         let fraction = (match.7 ?? nil).map { ".\($0.prefix(3))" } ?? ""

@@ -35,6 +35,7 @@ struct FieldMappingTests {
             ("&copy2026&nbspx &halfway", "©2026\u{A0}x &halfway"),
             ("&#99999999999;", "\u{FFFD}"), ("<STYLE>p{}</Style>t", "t"), ("<svg><text>no</text></svg>yes", "yes"),
             ("<script>a</scrip></script>b", "b"),
+            ("<![CDATA[hello <b>x</b>]]>", "hello x"), ("<p><![CDATA[a > b & AT&T]]></p>", "a > b & AT&T"),
         ])
     func html(_ html: String, _ text: String) throws {
         var json: [UInt8] = []
@@ -108,6 +109,8 @@ struct FieldMappingTests {
             #""31 Nov 2026 08:30:00 GMT""#, #""/Date(x)/""#, #""/Date(-62135596800000)/""#, "-86400", "-1", "1", "2026", "202605",
             "4133980800", "32503680000", "9999999999999", "20260501130000", #""202605011300""#, "20261399", "202613011700",
             "20260501250000",
+            #""0001-01-01T00:00:00Z""#, #""0001-01-01""#,
+            #""9999-12-31T23:59:59Z""#, #""9999-12-31""#,
             #""19000101000000""#, #""31 Nov 2026""#, #""1 Maybe 2026""#, #""Fry, 1 May 2026""#,
         ] {
             let value = try Self.mapped(.date(zone: nil), json)
@@ -189,11 +192,14 @@ struct FieldMappingTests {
             ("https://shop.example/{{evil}}", "https://shop.example/.evil.example"),
             ("//shop.example/{{handle}}", "//shop.example/mug-1"),
             ("HTTPS://shop.example/{{odd}}", "HTTPS://shop.example/a%20%C3%BC%3F%23"),
+            ("https://shop.example/{{share}}?d={{share}}", "https://shop.example/100%25-cotton?d=100%25-cotton"),
+            ("https://shop.example/u/{{up}}", "https://shop.example/u/admin/x"),
+            ("https://shop.example/{{encoded}}", "https://shop.example/%252e%252e/a"),
             ("/{{path}}", "/r/pics/1/"), ("/{{host}}", "/evil.example/x"), ("/u/{{odd}}", "/u/a ü?#"),
         ])
     func templates(_ text: String, _ expected: String?) throws {
         let object =
-            #"{"handle":"mug-1","path":"/r/pics/1/","n":7,"odd":"a ü?#","none":null,"evil":".evil.example","host":"//evil.example/x"}"#
+            #"{"share":"100%-cotton","up":"../../admin/./x","encoded":"%2e%2e/a","handle":"mug-1","path":"/r/pics/1/","n":7,"odd":"a ü?#","none":null,"evil":".evil.example","host":"//evil.example/x"}"#
         #expect(try Self.mapped(FieldMapping.Origin(.template(#require(SourceTemplate(text)))), object) == expected.map { "\"\($0)\"" })
     }
 

@@ -16,7 +16,7 @@ struct ImageSettingsTests {
     @Test("Timeouts, redirects, stale periods and host rules are passed to the proxy")
     func inForce() async throws {
         let standard = try await read([:]).configuration(folder: "")
-        #expect(standard.limits.head == .seconds(5) && standard.limits.connect == .seconds(3) && standard.limits.redirects == 3)
+        #expect(standard.limits.head == .seconds(5) && standard.limits.connect == .seconds(3) && standard.limits.redirects == 10)
         #expect(standard.freshness.staleIfError == 0 && standard.freshness.staleWhileRevalidate == 0 && standard.hostFreshness.isEmpty)
         let settings = try await read([
             "images.header-timeout": "9s", "images.connect-timeout": "250ms", "images.max-redirects": "0", "images.stale-if-error": "1h",
