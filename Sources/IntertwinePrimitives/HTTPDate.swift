@@ -1,7 +1,5 @@
 /// HTTP dates (RFC 9110 §5.6.7) as seconds since 1970-01-01 UTC: written as IMF-fixdate, read in all three formats.
 package enum HTTPDate {
-    package static let length = 29
-
     private static let months: [StaticString] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     /// The list begins with Thursday, because 1970-01-01 was a Thursday.
     private static let days: [StaticString] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]

@@ -18,8 +18,6 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
     let telemetry: Telemetry
     let logger: Logger
 
-    var publicRoutes: [Route] { live.current.routes }
-    var operatorRoutes: [Route] { listeners.operatorRoutes }
     package var publicHandler: any HTTPHandler { listeners.publicHandler }
     package var operatorHandler: (any HTTPHandler)? { listeners.operatorHandler }
 

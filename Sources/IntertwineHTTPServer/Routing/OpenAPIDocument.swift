@@ -60,7 +60,7 @@ package struct OpenAPIDocument: Sendable {
                 .object(
                     routes.filter { $0.pattern == pattern }.compactMap { route in
                         route.operation.map { operation in
-                            .init(route.method.rawValue.lowercased(), operation.value(common: responses, deprecation: route.deprecation))
+                            .init(route.method.rawValue.lowercased(), operation.value(common: responses))
                         }
                     }))
         }
@@ -131,14 +131,13 @@ package struct APIOperation: Sendable {
         self.responses = responses
     }
 
-    func value(common: [ResponseDescription], deprecation: Deprecation? = nil) -> JSONValue {
-        let text = [deprecation?.text, self.text].compactMap { $0 }.joined(separator: "\n\n")
+    func value(common: [ResponseDescription]) -> JSONValue {
         let statuses = Set(responses.map(\.status))
         let all = (responses + common.filter { !statuses.contains($0.status) }).sorted { $0.status < $1.status }
         return .object(
             [
                 .init("operationId", .text(id)), .init("tags", .texts([tag])), .init("summary", .text(summary)),
-                text.isEmpty ? nil : .init("description", .text(text)), deprecation.map { _ in .init("deprecated", .flag(true)) },
+                text.map { .init("description", .text($0)) },
                 parameters.isEmpty ? nil : .init("parameters", .list(parameters.map(\.description.value))),
                 body.map { .init("requestBody", $0.value) },
                 .init("responses", .object(all.map { .init($0.status, $0.value) })),

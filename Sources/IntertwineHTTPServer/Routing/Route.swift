@@ -10,7 +10,6 @@ package struct Route: Sendable {
     package let method: HTTPRequest.Method
     package let pattern: String
     package var operation: APIOperation?
-    var deprecation: Deprecation?
     package var cached: CachedLookup?
     /// The responses without a task to requests that have no body and no escapes in their path; nil if there are none. Why: a task and a
     /// parsed head would cost more than all other work for a click.

@@ -67,12 +67,10 @@ package final class RouteTable: Sendable {
 final class ServedRoute: Sendable {
     let declaration: Route
     let method: RequestMethod
-    let deprecation: EncodedFields?
 
     init(_ route: Route) {
         declaration = route
         method = RequestMethod(route.method)
-        deprecation = route.deprecation.map { EncodedFields($0.fields) }
     }
 }
 

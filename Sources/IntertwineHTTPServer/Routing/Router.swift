@@ -37,16 +37,8 @@ package final class Router: HTTPHandler {
         if acceptsOnlyJSON, route.declaration.operation != nil, !JSONBody.isOnly(in: head) {
             return .respond(JSONBody.problem.response(), route: resource.pattern)
         }
-        guard route.deprecation != nil || route.declaration.around != nil else {
-            return answer(head, peer, by: route, at: resource, isEscaped: isEscaped)
-        }
-        let result =
-            if let around = route.declaration.around {
-                around(head, peer, MatchedRoute(router: self, resource: resource, route: route))
-            } else {
-                answer(head, peer, by: route, at: resource, isEscaped: isEscaped)
-            }
-        return route.deprecation.map(result.adding) ?? result
+        if let around = route.declaration.around { return around(head, peer, MatchedRoute(router: self, resource: resource, route: route)) }
+        return answer(head, peer, by: route, at: resource, isEscaped: isEscaped)
     }
 
     fileprivate func answer(

@@ -14,7 +14,7 @@ package final class HTTPServer: Sendable {
     private let configuration: HTTPServerConfiguration
     private let handler: any HTTPHandler
     private let observer: (any HTTPServerObserver)?
-    private let connectionLimiter: ConnectionLimiter
+    let connectionLimiter: ConnectionLimiter
     private let state = Mutex(State())
 
     package init(
@@ -82,8 +82,6 @@ package final class HTTPServer: Sendable {
         let free = max(0, Int(clamping: limit.rlim_cur) - Int(lowest))
         return free - min(64, free / 4)
     }
-
-    var openConnections: Int { connectionLimiter.total }
 
     package func awaitLoops() async {
         for worker in state.withLock({ $0.workers }) { try? await worker.loop.perform {} }

@@ -20,18 +20,6 @@ package struct ImageResponse: Sendable {
         if case .failure(let failure) = body { failure.status } else { 200 }
     }
 
-    package func bytes() async throws(ImageError) -> [UInt8] {
-        switch body {
-        case .complete(let image): return image.body.bytes
-        case .stream(let stream, _):
-            var bytes: [UInt8] = []
-            var chunks = stream.makeAsyncIterator()
-            while let chunk = try await chunks.next() { bytes += chunk }
-            return bytes
-        case .failure(let failure): throw failure
-        }
-    }
-
     package init(_ image: CachedImage, _ status: CacheStatus, now: Int64) {
         self.init(image, status, now: now, isCached: true)
     }

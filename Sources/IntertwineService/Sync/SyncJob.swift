@@ -15,13 +15,6 @@ struct SyncJob: Sendable {
     private let version: @Sendable () -> StoreVersion?
 
     init(
-        _ source: RemoteSource, transfers: CurlClient, database: String, report: @escaping @Sendable (BadSourceItem) -> Void = { _ in },
-        onProgress: @escaping @Sendable (SourceProgress) -> Void = { _ in }, version: @escaping @Sendable () -> StoreVersion? = { nil }
-    ) {
-        self.init(source, transfers: transfers, into: ItemFile(database), report: report, onProgress: onProgress, version: version)
-    }
-
-    init(
         _ source: RemoteSource, transfers: CurlClient, into location: any ItemLocation,
         report: @escaping @Sendable (BadSourceItem) -> Void = { _ in }, onProgress: @escaping @Sendable (SourceProgress) -> Void = { _ in },
         version: @escaping @Sendable () -> StoreVersion? = { nil }

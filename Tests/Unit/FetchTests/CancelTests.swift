@@ -114,7 +114,7 @@ struct CancelTests {
             for fetched in fetches { await fetched.ended() }
         }
         #expect(await fetcher.transfers.count == 0)
-        #expect(await fetcher.transfers.openSockets == 0)
+        #expect(await fetcher.transfers.watches.count == 0)
         await fetcher.stop()
     }
 }

@@ -29,7 +29,7 @@ struct ResolverTests {
             _ = resolver.resolve("a.example") { answers.append((try? $0.get()) != nil) }
         }
         await server.asked.wait { $0.count == 1 }
-        #expect(resolver.busyThreads == 1)
+        #expect(resolver.state.withLock { $0.threads } == 1)
         server.release()
         await answers.wait { $0.count == 50 }
         #expect(server.asked.events == ["a.example"])
@@ -49,7 +49,7 @@ struct ResolverTests {
         for host in ["a", "b"] { tickets.append(resolver.resolve(host) { _ in answers.append(host) }) }
         await server.asked.wait { $0.count == 2 }
         for host in ["c", "d", "e"] { tickets.append(resolver.resolve(host) { _ in answers.append(host) }) }
-        #expect(resolver.busyThreads == 2)
+        #expect(resolver.state.withLock { $0.threads } == 2)
         let refused = EventLog<Bool>()
         let none = resolver.resolve("f") { answer in refused.append(answer == .failure(.resolveFailed)) }
         #expect(none == nil && refused.events == [true])
@@ -74,7 +74,7 @@ struct ResolverTests {
             if let ticket = resolver.resolve(host, then: { _ in answers.append(host) }) { tickets.append(ticket) }
             await server.asked.wait { $0.count == min(number + 1, 4) }
         }
-        #expect(resolver.busyThreads == 4)
+        #expect(resolver.state.withLock { $0.threads } == 4)
         #expect(resolver.cancel(tickets[4]))
         #expect(!resolver.cancel(tickets[0]))
         server.release()

@@ -19,7 +19,7 @@ struct ConnectionTests {
         let server = try await TestServer.start(handler, change)
         let result = try await offPool { try body(server.port) }
         await server.server.shutdown(grace: .seconds(5))
-        #expect(server.server.openConnections == 0)
+        #expect(server.server.connectionLimiter.total == 0)
         return result
     }
 
@@ -42,10 +42,10 @@ struct ConnectionTests {
             let asking = try RawClient(port: server.port)
             try asking.send(ConformanceCase.get())
             #expect(try asking.response().status == 200)
-            #expect(server.server.openConnections == 1)
+            #expect(server.server.connectionLimiter.total == 1)
             let start = ContinuousClock.now
-            while server.server.openConnections < 2, start.duration(to: .now) < .seconds(15) { usleep(10_000) }
-            #expect(server.server.openConnections == 2)
+            while server.server.connectionLimiter.total < 2, start.duration(to: .now) < .seconds(15) { usleep(10_000) }
+            #expect(server.server.connectionLimiter.total == 2)
             try silent.send(ConformanceCase.get())
             #expect(try silent.response().status == 200)
         }

@@ -36,7 +36,7 @@ struct GracefulStopTests {
         #expect(try await answer.value.text == "through")
         #expect(try await answer.value.closes)
         await stopping.value
-        #expect(server.server.openConnections == 0)
+        #expect(server.server.connectionLimiter.total == 0)
     }
 
     @Test("A connection with a response in transit ends soon after it")

@@ -12,7 +12,7 @@ struct HostileClientTests {
         let server = try await TestServer.start(EchoHandler(), change)
         let result = try await offPool { try body(server.port) }
         await server.server.shutdown(grace: .seconds(5))
-        #expect(server.server.openConnections == 0)
+        #expect(server.server.connectionLimiter.total == 0)
         return result
     }
 

@@ -112,29 +112,6 @@ struct RouteTests {
         #expect(answer.status == 404 && answer.text.contains("/problems/no-thing"))
     }
 
-    @Test("A deprecated route has fields in each response and a note in the description")
-    func deprecation() async throws {
-        // 2026-01-01 and 2027-01-01.
-        let plan = Deprecation(since: 1_767_225_600, sunset: 1_798_761_600, reason: "https://docs.example.com/old")
-        var old = Self.routes[0]
-        old.deprecation = plan
-        let router = Router([old, Self.routes[1]], clock: { 0 }, logger: Logger(label: "tests"))
-        func fields(_ path: String) async throws -> HTTPFields {
-            let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: path)
-            return try await router.response(to: head, body: [], from: try #require(PeerAddress("127.0.0.1", port: 1))).response.fields
-        }
-        for path in ["/things/ada.json", "/things/ada.json?count=x"] {
-            let fields = try await fields(path)
-            #expect(fields[try #require(HTTPField.Name("Deprecation"))] == "@1767225600")
-            #expect(fields[try #require(HTTPField.Name("Sunset"))] == "Fri, 01 Jan 2027 00:00:00 GMT")
-            #expect(fields[try #require(HTTPField.Name("Link"))] == #"<https://docs.example.com/old>; rel="deprecation"; type="text/html""#)
-        }
-        #expect(try await fields("/things/all").isEmpty)
-        let operation = try #require(Self.routes[0].operation)
-        let text = String(decoding: operation.value(common: [], deprecation: plan).json, as: UTF8.self)
-        #expect(text.contains(#""deprecated":true"#) && text.contains("Thu, 01 Jan 2026"))
-    }
-
     private static func document() throws -> [String: Any] {
         let document = OpenAPIDocument(
             title: "Things", summary: "Of tests.", text: "", tags: [.init("Things", "All.")], responses: [.badRequest, .requestTimeout])

@@ -53,7 +53,7 @@ final class House: Sendable {
     /// Synchronises once, with what the last time left in memory.
     @discardableResult
     func run() async throws -> SourceOutcome {
-        let run = SyncJob(source.withLock { $0 }, transfers: transfers, database: database) { [skipped] bad in
+        let run = SyncJob(source.withLock { $0 }, transfers: transfers, into: ItemFile(database)) { [skipped] bad in
             skipped.append(bad.description)
         } onProgress: { [steps] in
             steps.append($0)

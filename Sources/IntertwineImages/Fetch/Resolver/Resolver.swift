@@ -28,7 +28,7 @@ package final class Resolver: Sendable {
         let number: UInt64
     }
 
-    private struct State: Sendable {
+    struct State: Sendable {
         var cache: BoundedCache<String, (resolution: Resolution, until: MonotonicInstant)>
         var lookups = RequestCoalescer<String, @Sendable (Resolution) -> Void>()
         var queue: [String] = []
@@ -40,7 +40,7 @@ package final class Resolver: Sendable {
 
     private let lookup: Lookup
     private let configuration: Configuration
-    private let state: Mutex<State>
+    let state: Mutex<State>
     /// It is small because there may be many threads.
     private static let stackBytes = 256 * 1_024
 
@@ -55,8 +55,6 @@ package final class Resolver: Sendable {
     func knows(_ host: String) -> Bool {
         state.withLock { $0.cache.peek(host).map { MonotonicInstant.now() < $0.until } ?? false }
     }
-
-    var busyThreads: Int { state.withLock { $0.threads } }
 
     func resolve(_ host: String, then call: @escaping @Sendable (Resolution) -> Void) -> LookupHandle? {
         enum Step { case now(Resolution), wait(LookupHandle, spawn: Bool, watch: Bool) }

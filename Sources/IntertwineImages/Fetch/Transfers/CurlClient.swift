@@ -20,7 +20,7 @@ package actor CurlClient: EventLoopActor {
     private var multi: CurlMulti?
     private var timer: OneShotTimer?
     /// The registrations of libcurl's sockets. A socket that the kernel refused to watch has none; its transfer times out.
-    private var watches: [Int32: Registration?] = [:]
+    var watches: [Int32: Registration?] = [:]
     private var transfers: [FetchID: CurlTransfer] = [:]
     private let sockets = OpenSockets()
     private var isInCurl = false
@@ -42,8 +42,6 @@ package actor CurlClient: EventLoopActor {
     }
 
     package var count: Int { transfers.count }
-
-    var openSockets: Int { watches.count }
 
     /// The handler is called on the loop, never during this call, and is released after the end.
     package nonisolated func start(_ request: FetchRequest, onEvent: @escaping FetchEvent.Handler) -> FetchID {

@@ -21,7 +21,7 @@ struct APIDescriptionTests {
     }
 
     private static func document() async throws -> [String: Any] {
-        let text = APIDescription.service.json(of: try await service().publicRoutes)
+        let text = APIDescription.service.json(of: try await service().live.current.routes)
         return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
 
@@ -33,7 +33,7 @@ struct APIDescriptionTests {
     @Test("Every route has a description, except web pages, client files and sample files")
     func routes() async throws {
         let service = try await Self.service()
-        let routes = service.publicRoutes + service.operatorRoutes
+        let routes = service.live.current.routes + service.listeners.operatorRoutes
         let pages = Set(routes.filter { $0.operation == nil }.map(\.pattern)).filter { !$0.hasSuffix(".mjs") && !$0.hasSuffix(".css") }
         #expect(
             pages == [
@@ -41,7 +41,7 @@ struct APIDescriptionTests {
                 "/sample/{file}", "/reports", "/ads", "/corrections", "/preview", "/imports", "/sources", "/takedowns", "/audit",
                 "/viewers", "/system", "/items", "/explain",
             ])
-        for listener in [service.publicRoutes, service.operatorRoutes] {
+        for listener in [service.live.current.routes, service.listeners.operatorRoutes] {
             let ids = listener.compactMap { $0.operation?.id }
             #expect(Set(ids).count == ids.count)
             for route in listener {
