@@ -4,7 +4,7 @@ package import IntertwineStorageCore
 internal import Synchronization
 
 /// The items in a database of PostgreSQL, which any number of processes may share.
-package final class PostgresFeedStore: SQLItemStore {
+package final class PostgresFeedStore: ItemStore {
     private let pool: PostgresPool
     private let writers: PostgresPool
     let standby: PostgresStandby?

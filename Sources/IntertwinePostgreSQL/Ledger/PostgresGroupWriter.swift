@@ -1,12 +1,12 @@
 internal import Glibc
-internal import IntertwineFeed
+package import IntertwineFeed
 internal import IntertwinePrimitives
-internal import IntertwineStorageCore
+package import IntertwineStorageCore
 
 /// The writer of a replica's groups, which finds out what became of a group whose connection was lost.
-final class PostgresGroupWriter: LedgerGroupWriter {
+package final class PostgresGroupWriter: LedgerGroupWriter {
     // Updated rows can reuse space of existing pages, so writes can succeed on a full disk for a while.
-    static let commitProvesDisk = false
+    package static let commitProvesDisk = false
 
     private let address: PostgresAddress
     private let maxQueueTime: Duration
@@ -25,10 +25,10 @@ final class PostgresGroupWriter: LedgerGroupWriter {
         replica = LedgerReplica(clock: clock)
     }
 
-    var hasWaitingCounts: Bool { replica.hasWaitingCounts }
-    var rateCounters: (count: Int, bytes: Int) { replica.rateCounters }
+    package var hasWaitingCounts: Bool { replica.hasWaitingCounts }
+    package var rateCounters: (count: Int, bytes: Int) { replica.rateCounters }
 
-    func probe() throws { try replica.touch(connected()) }
+    package func probe() throws { try replica.touch(connected()) }
 
     func run<Value>(_ body: (PostgresConnection, _ slot: Int64) throws -> Value) throws -> Value {
         do {
@@ -62,7 +62,7 @@ final class PostgresGroupWriter: LedgerGroupWriter {
 
     // MARK: Groups
 
-    func commit(
+    package func commit(
         _ group: [LedgerUnit], flushes: Bool, until deadline: ContinuousClock.Instant, isLate: (LedgerUnit) -> Bool
     ) throws -> [Result<LedgerReceipt, any Error>] {
         let entries = group.map(\.entry)
@@ -95,7 +95,7 @@ final class PostgresGroupWriter: LedgerGroupWriter {
         }
     }
 
-    func failure(_ error: any Error) -> GroupFailure {
+    package func failure(_ error: any Error) -> GroupFailure {
         guard let error = error as? PostgresError else { return .final(error) }
         if error.isDataError { return .ofOneUnit }
         return error.isPassing ? .transient(error.storeError) : .final(error)
@@ -103,13 +103,13 @@ final class PostgresGroupWriter: LedgerGroupWriter {
 
     // MARK: Purge
 
-    func isPurgeDue() -> Bool { purger.schedule.isDue(clock.now) }
+    package func isPurgeDue() -> Bool { purger.schedule.isDue(clock.now) }
 
-    func isPurgeLate(after group: [LedgerUnit]) -> Bool {
+    package func isPurgeLate(after group: [LedgerUnit]) -> Bool {
         purger.schedule.isLate(after: group.reduce(0) { $0 + max(1, $1.entry.events.count) })
     }
 
-    func purge() -> Bool {
+    package func purge() -> Bool {
         do {
             return try purger.sweep(connected(), now: clock.now, longestWindow: replica.longestWindow)
         } catch {

@@ -32,8 +32,6 @@ extension PostgresLedger {
         }
     }
 
-    package func flushCounts() async throws { try await StoreError.wrapping { try await commits.flushCounts() } }
-
     package func erase(viewer: String, owners: [String]) async throws -> ErasedViewer {
         try await eraseRows(of: viewer, owners: owners)
     }

@@ -2,7 +2,7 @@ package import IntertwineFeed
 internal import IntertwinePrimitives
 package import IntertwineStorageCore
 
-extension PostgresLedger: SQLLedger {
+extension PostgresLedger: PersistentLedger {
     package func reading<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         try StoreError.wrappingBlocking { try pool.use(body) }
     }

@@ -2,14 +2,6 @@ package import IntertwineFeed
 internal import IntertwineStorageCore
 
 extension PostgresLedger {
-    package func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
-        try await storedCells(on: list, of: viewer, .forward, of: mark ?? .max, limit: limit)
-    }
-
-    package func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] {
-        try await storedCells(on: list, of: viewer, .backward, of: mark, limit: limit)
-    }
-
     package func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
         try await pool.run(for: .request) { connection in
             try !connection.query(

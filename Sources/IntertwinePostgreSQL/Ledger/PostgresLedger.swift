@@ -7,7 +7,7 @@ internal import Synchronization
 /// A ledger in a PostgreSQL database, shared by any number of replicas: a write that one replica acknowledged is visible to all.
 package final class PostgresLedger: Sendable {
     let pool: PostgresPool
-    let commits: GroupCommit<PostgresGroupWriter>
+    package let commits: GroupCommit<PostgresGroupWriter>
     let clock: ServerClock
     let standby: PostgresStandby?
     private let maxSessions = Atomic<Int64>(0)
@@ -37,21 +37,9 @@ package final class PostgresLedger: Sendable {
         }
     }
 
-    package func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
-        try await withCheckedThrowingContinuation { continuation in
-            commits.commit(entry) { continuation.resume(with: $0) }
-        }
-    }
-
-    package func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
-        commits.commit(entry, completion: completion)
-    }
-
     package var now: @Sendable () -> Int64 {
         { [clock] in clock.corrected }
     }
-
-    package var statistics: LedgerStatistics { commits.statistics }
 
     /// Values for metrics: the number of sessions, the server's `max_connections` at the start, and the milliseconds by which this
     /// machine's clock is ahead of the server's.
@@ -68,12 +56,6 @@ package final class PostgresLedger: Sendable {
     package func storageChange() -> FileChange? { nil }
 
     package func complete() async throws {
-        try await StoreError.wrapping { try await commits.flushCounts() }
+        try await flushCounts()
     }
-
-    package func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
-        try await storedReceipt(of: key)
-    }
-
-    package func selection(id: String) async throws -> CommandRecord? { try await storedSelection(id: id) }
 }

@@ -3,6 +3,7 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineImages
 internal import IntertwinePrimitives
+internal import IntertwineStorage
 internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
@@ -17,7 +18,7 @@ struct TrackerDispatcher: ServiceLifecycle.Service {
     private static let waits: (first: Int64, longest: Int64) = (5_000, 3_600_000)
 
     let metrics = TrackerMetrics()
-    private let ledger: any TrackerLedger
+    private let ledger: any PersistentLedger
     private let sources: [any TrackerSource]
     private let calls: @Sendable () -> TrackerCalls
     private let policy: AddressPolicy
@@ -31,7 +32,7 @@ struct TrackerDispatcher: ServiceLifecycle.Service {
     private let reports = ReportThrottle()
 
     init(
-        ledger: any TrackerLedger, sources: [any TrackerSource], calls: @escaping @Sendable () -> TrackerCalls, policy: AddressPolicy,
+        ledger: any PersistentLedger, sources: [any TrackerSource], calls: @escaping @Sendable () -> TrackerCalls, policy: AddressPolicy,
         settings: TrackerSettings = TrackerSettings(), certificates: String? = nil, userAgent: String? = nil,
         now: @escaping @Sendable () -> Int64, logger: Logger
     ) {

@@ -6,7 +6,7 @@ import Synchronization
 
 /// An item store in an SQLite file: the embedded store.
 /// One writer and several readers run at a time, in any number of processes (WAL).
-package final class SQLiteStore: SQLItemStore {
+package final class SQLiteStore: ItemStore {
     // The read connections are declared before the pool, because the writing connection must close last.
     let connections: ReadConnections
     let pool: DatabasePool

@@ -3,8 +3,8 @@ import GRDBSQLite
 internal import IntertwineFeed
 import IntertwinePrimitives
 
-final class SQLiteGroupWriter: LedgerGroupWriter {
-    static let commitProvesDisk = true
+package final class SQLiteGroupWriter: LedgerGroupWriter {
+    package static let commitProvesDisk = true
 
     let pool: DatabasePool
     private let counter: WALChangeCounter
@@ -28,10 +28,10 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
 
     // MARK: Groups
 
-    var hasWaitingCounts: Bool { writer.hasWaitingCounts }
-    var rateCounters: (count: Int, bytes: Int) { writer.rateCounters }
+    package var hasWaitingCounts: Bool { writer.hasWaitingCounts }
+    package var rateCounters: (count: Int, bytes: Int) { writer.rateCounters }
 
-    func commit(
+    package func commit(
         _ group: [LedgerUnit], flushes: Bool, until deadline: ContinuousClock.Instant, isLate: (LedgerUnit) -> Bool
     ) throws -> [Result<LedgerReceipt, any Error>] {
         defer { logLimit.enforce(on: pool, counter) }
@@ -45,7 +45,7 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
         }
     }
 
-    func failure(_ error: any Error) -> GroupFailure {
+    package func failure(_ error: any Error) -> GroupFailure {
         switch (error as? DatabaseError)?.resultCode {
         case .SQLITE_CONSTRAINT?: .ofOneUnit
         case .SQLITE_BUSY?: .transient((error as? DatabaseError).map(StoreError.init) ?? .overloaded)
@@ -53,7 +53,7 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
         }
     }
 
-    func probe() throws {
+    package func probe() throws {
         try file.writing {
             try prepare(isSynced: true, busyTimeout: min(maxQueueTime, Self.probeTimeout))
             try pool.writeWithoutTransaction { database in
@@ -92,11 +92,11 @@ final class SQLiteGroupWriter: LedgerGroupWriter {
 
     // MARK: Purge
 
-    func isPurgeDue() -> Bool { purger.schedule.isDue(now()) }
+    package func isPurgeDue() -> Bool { purger.schedule.isDue(now()) }
 
-    func isPurgeLate(after group: [LedgerUnit]) -> Bool { purger.schedule.isLate(after: writer.perishable) }
+    package func isPurgeLate(after group: [LedgerUnit]) -> Bool { purger.schedule.isLate(after: writer.perishable) }
 
-    func purge() -> Bool {
+    package func purge() -> Bool {
         // A failed purge is retried by the next one; commits report the state of the disk.
         (try? purgeOnce()) ?? false
     }

@@ -4,7 +4,7 @@ extension SQLiteLedger {
     /// SQLite overwrites deleted content with zeros (`secure_delete`).
     package func erase(viewer: String, owners: [String]) async throws -> ErasedViewer {
         let erased = try await eraseRows(of: viewer, owners: owners)
-        try await commits.flushCounts()
+        try await flushCounts()
         var attempts = 50
         while true {
             do {

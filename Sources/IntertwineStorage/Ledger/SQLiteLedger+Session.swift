@@ -1,6 +1,6 @@
 package import IntertwineFeed
 
-extension SQLiteLedger: SQLLedger {
+extension SQLiteLedger: PersistentLedger {
     package func reading<Value>(_ body: (SQLiteSession) throws -> Value) throws -> Value {
         try StoreError.wrappingBlocking { try connections.read { try body(SQLiteSession(connection: $0)) } }
     }
@@ -43,6 +43,4 @@ extension SQLiteLedger: SQLLedger {
     package func settledEnd() async throws -> Int64 {
         try await reading(for: .background) { try $0.integer("SELECT max(id) FROM event") ?? 0 }
     }
-
-    package func flushCounts() async throws { try await StoreError.wrapping { try await commits.flushCounts() } }
 }

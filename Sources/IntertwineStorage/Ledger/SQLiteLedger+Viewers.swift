@@ -3,19 +3,6 @@ import Glibc
 package import IntertwineFeed
 
 extension SQLiteLedger {
-    /// Returns the selection with an id, even if it cannot be undone any more, or nil if no such selection existed.
-    package func selection(id: String) async throws -> CommandRecord? {
-        try await storedSelection(id: id)
-    }
-
-    package func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
-        try await storedCells(on: list, of: viewer, .forward, of: mark ?? .max, limit: limit)
-    }
-
-    package func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] {
-        try await storedCells(on: list, of: viewer, .backward, of: mark, limit: limit)
-    }
-
     package func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
         try await read { try ListCursor.all([list], of: viewer, in: $0)[0]?.contains(cell) ?? false }
     }

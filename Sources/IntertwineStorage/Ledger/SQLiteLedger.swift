@@ -5,12 +5,12 @@ import IntertwinePrimitives
 import Synchronization
 
 /// A ledger in a separate SQLite file beside the item store.
-package final class SQLiteLedger: Ledger {
+package final class SQLiteLedger: Sendable {
     // The read connections are declared before the commits, because the writing connection must close last.
     let connections: ReadConnections
     package let file: ServedFile
     let threads: ReaderPool
-    let commits: GroupCommit<SQLiteGroupWriter>
+    package let commits: GroupCommit<SQLiteGroupWriter>
     package let now: @Sendable () -> Int64
 
     package init(
@@ -66,30 +66,14 @@ package final class SQLiteLedger: Ledger {
         return configuration
     }
 
-    package func commit(_ entry: LedgerEntry) async throws -> LedgerReceipt {
-        try await withCheckedThrowingContinuation { continuation in
-            commits.commit(entry) { continuation.resume(with: $0) }
-        }
-    }
-
-    package func commit(_ entry: LedgerEntry, completion: @escaping @Sendable (Result<LedgerReceipt, any Error>) -> Void) {
-        commits.commit(entry, completion: completion)
-    }
-
-    package var statistics: LedgerStatistics { commits.statistics }
-
     /// Copies the write-ahead log into the file, so that the file alone contains all commits so far.
     package func completeFile() async throws {
-        try await StoreError.wrapping { try await commits.flushCounts() }
+        try await flushCounts()
         try await completeLog(waiting: 1_000)
     }
 
     func completeLog(waiting milliseconds: Int) async throws {
         try await StoreError.wrapping { try await commits.inTurn { try $0.pool.completeFile(waiting: milliseconds) } }
-    }
-
-    package func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
-        try await storedReceipt(of: key)
     }
 
     func read<Value: Sendable>(

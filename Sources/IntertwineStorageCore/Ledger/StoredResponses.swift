@@ -1,8 +1,8 @@
 package import IntertwineFeed
 
 /// Responses under the idempotency keys of their requests, and selections.
-extension SQLLedger {
-    package func storedReceipt(of key: IdempotencyKey) async throws -> LedgerReceipt? {
+extension PersistentLedger {
+    package func replay(of key: IdempotencyKey) async throws -> LedgerReceipt? {
         let question = SQLCommand(
             """
             SELECT fingerprint, answer, expires FROM idempotency WHERE scope IN (?1, ?2) AND key = ?3
@@ -14,7 +14,7 @@ extension SQLLedger {
         }
     }
 
-    package func storedSelection(id: String) async throws -> CommandRecord? {
+    package func selection(id: String) async throws -> CommandRecord? {
         let questions = [
             SQLCommand("SELECT cell, viewer, expires, undone_at FROM selection WHERE id = ?1", [.text(id)]),
             SQLCommand("SELECT command, undo FROM selection_step WHERE selection = ?1 ORDER BY number", [.text(id)]),

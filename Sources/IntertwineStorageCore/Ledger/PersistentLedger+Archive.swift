@@ -1,6 +1,6 @@
 package import IntertwineFeed
 
-extension SQLLedger {
+extension PersistentLedger {
     package func report(_ question: LedgerReport.Query) async throws -> LedgerReport {
         if question.by == .choice { return try await reading(for: .background) { try LedgerReport.ofChoices(question, $0) } }
         // Some groupings have totals that are written with each click.

@@ -1,7 +1,15 @@
 package import IntertwineFeed
 
-extension SQLLedger {
-    package func storedCells(
+extension PersistentLedger {
+    package func cells(on list: ViewerList, of viewer: String, after mark: Int64?, limit: Int) async throws -> [ListEntry] {
+        try await cells(on: list, of: viewer, .forward, of: mark ?? .max, limit: limit)
+    }
+
+    package func cells(on list: ViewerList, of viewer: String, before mark: Int64, limit: Int) async throws -> [ListEntry] {
+        try await cells(on: list, of: viewer, .backward, of: mark, limit: limit)
+    }
+
+    private func cells(
         on list: ViewerList, of viewer: String, _ direction: PageDirection, of mark: Int64, limit: Int
     ) async throws -> [ListEntry] {
         let (comparison, order) = direction == .forward ? ("<", " DESC") : (">", "")

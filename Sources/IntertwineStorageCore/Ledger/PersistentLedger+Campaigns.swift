@@ -1,6 +1,6 @@
 package import IntertwineFeed
 
-extension SQLLedger {
+extension PersistentLedger {
     package func exposures(of viewer: String, since moment: Int64) throws -> [FrequencyCount] {
         try reading { session in
             try session.rows(

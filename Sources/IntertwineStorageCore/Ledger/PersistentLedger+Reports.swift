@@ -1,6 +1,6 @@
 internal import IntertwineFeed
 
-extension SQLLedger {
+extension PersistentLedger {
     /// The limit of events that are read at once and added in one transaction: some thousand rows, which delay clicks by a few milliseconds.
     private var batch: Int64 { 4_000 }
 

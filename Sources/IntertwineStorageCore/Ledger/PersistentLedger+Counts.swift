@@ -51,7 +51,8 @@ package enum ListCounts {
     }
 }
 
-extension SQLLedger {
+extension PersistentLedger {
+    /// The counts of the cells whose lists have changed, with these changes, and the numbers of the changes for ``addUp(_:)``.
     package func changedCounts(limit: Int) async throws -> (changes: [Int64], counts: [ListCount]) {
         try await reading(for: .background) { session in
             var (changes, counts) = ([Int64](), [CountKey: Int64]())

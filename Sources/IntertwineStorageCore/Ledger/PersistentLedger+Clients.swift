@@ -1,6 +1,6 @@
 internal import IntertwineFeed
 
-extension SQLLedger {
+extension PersistentLedger {
     private var nameLimit: Int64 { 1_000 }
     private var digestLimit: Int64 { 8 }
     /// The time in milliseconds within which an equal registration writes nothing.

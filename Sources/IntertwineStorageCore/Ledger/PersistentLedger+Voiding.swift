@@ -1,6 +1,6 @@
 package import IntertwineFeed
 
-extension SQLLedger {
+extension PersistentLedger {
     private var batch: Int64 { 1_000 }
     /// The slot of corrections, which no replica has.
     private var slot: Int64 { 1_024 }

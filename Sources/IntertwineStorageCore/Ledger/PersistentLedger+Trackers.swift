@@ -1,6 +1,6 @@
 package import IntertwineFeed
 
-extension SQLLedger {
+extension PersistentLedger {
     private var batch: (calls: Int, events: Int64) { (1_000, 10_000) }
 
     package func enqueueTrackerCalls(
@@ -47,6 +47,7 @@ extension SQLLedger {
         }
     }
 
+    /// Leases due calls, so that no other process sends them during the lease (milliseconds).
     package func leaseTrackerCalls(_ limit: Int, now: Int64, lease: Int64) async throws -> [TrackerCall] {
         // Most of the time no call is due, and nothing is written.
         let next = try await reading(for: .background) { session in
