@@ -70,7 +70,7 @@ final class DecodedImage {
 final class EncodedImage {
     let bytes: UnsafeRawBufferPointer
 
-    init?(_ image: DecodedImage, _ format: OutputFormat, quality: Int) {
+    init?(_ image: DecodedImage, _ format: ImageFormat, quality: Int) {
         var bytes: UnsafeMutableRawPointer?
         var length = 0
         let pointer = image.pointer

@@ -17,7 +17,7 @@ struct Transformation {
     }
 
     func run() throws(TransformRejection) -> (TransformResult, EncodedImage?) {
-        guard Format.isSupported(imageBytes) else { throw .undecodable }
+        guard case .kind = ImageFormat.sniff(Array(imageBytes.prefix(512))) else { throw .undecodable }
         guard let header = DecodedImage(cvips_open(imageBytes.baseAddress, imageBytes.count)) else {
             throw DecoderMessage.refusal(imageBytes)
         }
@@ -48,7 +48,7 @@ struct Transformation {
     ) throws(TransformRejection) -> ImagePlaceholderEncoder {
         let enough = min(ImagePlaceholderEncoder.longestSide, max(original.width, original.height))
         if max(first.width, first.height) >= enough { return ImagePlaceholderEncoder(first) }
-        let facts = Plan(TransformJob(id: 0), original)
+        let facts = Plan(TransformJob(), original)
         return ImagePlaceholderEncoder(try decode(facts, hasProfile: header.hasProfile, isAnimated: false))
     }
 
@@ -93,9 +93,9 @@ struct Transformation {
         let (spareWidth, spareHeight) = (first.width - width, first.height - height)
         switch job.cut {
         case .fit, .centre: return (spareWidth / 2, spareHeight / 2)
-        case .point:
-            let left = first.width * job.x / 1_000 - width / 2
-            let top = first.height * job.y / 1_000 - height / 2
+        case .point(let x, let y):
+            let left = first.width * x / 1_000 - width / 2
+            let top = first.height * y / 1_000 - height / 2
             return (min(max(left, 0), spareWidth), min(max(top, 0), spareHeight))
         case .attention:
             var left: Int32 = 0
@@ -117,7 +117,7 @@ struct Transformation {
     }
 
     private func encode(
-        _ pixels: DecodedImage, _ format: OutputFormat, frameHeight: Int?
+        _ pixels: DecodedImage, _ format: ImageFormat, frameHeight: Int?
     ) throws(TransformRejection) -> EncodedImage {
         let solid = format == .jpeg && pixels.hasAlpha ? DecodedImage(cvips_flatten(pixels.pointer)) : pixels
         guard let solid else { throw .unencodable }
@@ -129,9 +129,9 @@ struct Transformation {
     /// Runs every decoder and encoder once, so that all libraries are loaded before the sandbox is entered.
     static func warmUp() {
         guard let black = DecodedImage(cvips_black(32, 32)) else { return }
-        for format in OutputFormat.allCases {
+        for format in ImageFormat.allCases {
             guard let encoded = EncodedImage(black, format, quality: 50) else { continue }
-            let job = TransformJob(id: 0, width: 16, height: 8, cut: .attention, format: format)
+            let job = TransformJob(width: 16, height: 8, cut: .attention, format: format)
             _ = try? Transformation(job, encoded.bytes, ImageLimits()).run()
         }
         cvips_warm_profiles(black.pointer)
@@ -169,18 +169,5 @@ private struct Plan {
             ? (max(1, Int((Double(job.width) * shrunk).rounded())), max(1, Int((Double(job.height) * shrunk).rounded()))) : nil
         isBoundByWidth = scale == 1 || across == factor
         isBoundByHeight = scale == 1 || down == factor
-    }
-}
-
-/// The signatures of the files that are passed to libvips.
-private enum Format {
-    static func isSupported(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let beginnings: [[UInt8?]] = [
-            [0xff, 0xd8, 0xff], [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], [0x47, 0x49, 0x46, 0x38],
-            [0x52, 0x49, 0x46, 0x46, nil, nil, nil, nil, 0x57, 0x45, 0x42, 0x50], [nil, nil, nil, nil, 0x66, 0x74, 0x79, 0x70],
-        ]
-        return beginnings.contains { magic in
-            bytes.count > magic.count && zip(magic, bytes).allSatisfy { $0 == nil || $0 == $1 }
-        }
     }
 }

@@ -1,6 +1,5 @@
 internal import HTTPTypes
 internal import IntertwineHTTPServer
-internal import IntertwineImageWire
 internal import IntertwinePrimitives
 
 final class Download {

@@ -1,5 +1,4 @@
 internal import HTTPTypes
-internal import IntertwineImageWire
 internal import IntertwinePrimitives
 
 struct OriginResponseReader: ~Copyable {

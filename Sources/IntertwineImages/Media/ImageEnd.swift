@@ -8,6 +8,10 @@ extension ImageFormat {
         case unreadable
     }
 
+    package static func isImage(_ bytes: [UInt8]) -> Bool {
+        if case .kind(let kind) = sniff(bytes) { kind.isComplete(bytes, isDelimited: false) } else { false }
+    }
+
     static let jpegEndMarker: [UInt8] = [0xff, 0xd9]
     private static let pngEndChunk: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]
     private static let gifTrailer: UInt8 = 0x3b
@@ -127,5 +131,14 @@ extension ImageFormat {
 
     private static func little(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Int {
         Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+    }
+}
+
+extension StringProtocol {
+    var trimmingBlanks: SubSequence {
+        var rest = self[...]
+        while let first = rest.first, first == " " || first == "\t" { rest = rest.dropFirst() }
+        while let last = rest.last, last == " " || last == "\t" { rest = rest.dropLast() }
+        return rest
     }
 }

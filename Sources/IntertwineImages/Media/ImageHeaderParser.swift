@@ -1,5 +1,3 @@
-package import IntertwineImageWire
-
 package struct ImageHeaderParser: Sendable {
     package enum Finding: Sendable, Hashable {
         case unclear

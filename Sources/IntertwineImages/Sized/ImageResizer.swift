@@ -13,11 +13,11 @@ struct ImageResizer: Sendable {
         let validators = CachedImage.Validators(etag: original.etag, lastModified: original.validators.lastModified)
         var traits = ImageTraits(body, original.kind)
         guard let format = ResizedFormat(traits, accepted: key.formats, newer: newer) else { throw ImageError(.notAcceptable) }
-        let recipe = spec(key, format)
-        let made: TransformedImage
+        var job = self.job(key, format)
+        let made: TransformResult
         var shortfall: CachedImage.Shortfall?
         do throws(ImageError) {
-            made = try await transformer.transform(body, recipe, urgency: urgency)
+            made = try await transformer.transform(body, job, urgency: urgency)
         } catch  where error.reason == .noDecoder {
             // The client may have a decoder.
             let image = CachedImage(
@@ -29,16 +29,16 @@ struct ImageResizer: Sendable {
             guard format.keepsAnimation, error.reason == .tooManyFrames || error.reason == .tooManyPixels else { throw error }
             (traits.isAnimated, shortfall) = (false, .firstFrame)
             guard let format = ResizedFormat(traits, accepted: key.formats, newer: newer) else { throw ImageError(.notAcceptable) }
-            let recipe = spec(key, format)
-            made = try await transformer.transform(body, recipe, urgency: urgency)
+            job = self.job(key, format)
+            made = try await transformer.transform(body, job, urgency: urgency)
         }
         let image = CachedImage(
-            source: key.source, variant: key.formats, sizing: key.sizing, kind: made.kind, shortfall: shortfall,
+            source: key.source, variant: key.formats, sizing: key.sizing, kind: job.format ?? format.kind, shortfall: shortfall,
             body: made.bytes, freshness: original.freshness, validators: validators)
-        return (image, made.original)
+        return (image, ImageMetadata(made))
     }
 
-    private func spec(_ key: ResizeKey, _ format: ResizedFormat) -> TransformSpec {
-        key.sizing.spec(format.kind, quality: qualities[format.kind, key.sizing.scale], keepsAnimation: format.keepsAnimation)
+    private func job(_ key: ResizeKey, _ format: ResizedFormat) -> TransformJob {
+        key.sizing.job(format.kind, quality: qualities[format.kind, key.sizing.scale], keepsAnimation: format.keepsAnimation)
     }
 }

@@ -3,7 +3,7 @@ internal import Synchronization
 package protocol ImageTransformer: Sendable {
     var isAvailable: Bool { get }
 
-    func transform(_ image: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority) async throws(ImageError) -> TransformedImage
+    func transform(_ image: [UInt8], _ job: TransformJob, urgency: TransformPriority) async throws(ImageError) -> TransformResult
 
     func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata
 }
@@ -37,44 +37,6 @@ package final class TransformPriority: Sendable {
     }
 }
 
-package struct TransformSpec: Sendable, Hashable {
-    package enum Fit: Sendable, Hashable {
-        case fill(Focus)
-        case fit
-    }
-
-    package enum Focus: Sendable, Hashable {
-        case centre
-        case attention
-        case point(x: Double, y: Double)
-    }
-
-    /// The width and the height of the box in pixels.
-    /// Images are never enlarged.
-    package var width: Int?
-    /// The height of the box in pixels; nil to keep the aspect ratio.
-    package var height: Int?
-    package var fit: Fit
-    package var format: ImageFormat
-    package var quality: Int?
-    package var keepsAnimation: Bool
-
-    package init(
-        width: Int? = nil, height: Int? = nil, fit: Fit = .fit, format: ImageFormat, quality: Int? = nil, keepsAnimation: Bool = false
-    ) {
-        self.width = width
-        self.height = height
-        self.fit = fit
-        self.format = format
-        self.quality = quality
-        self.keepsAnimation = keepsAnimation
-    }
-
-    static func thousandths(_ share: Double) -> Int {
-        share.isFinite ? Int((min(max(share, 0), 1) * 1_000).rounded()) : 500
-    }
-}
-
 package struct ImageMetadata: Sendable, Hashable {
     /// The width in pixels after the orientation of the camera is applied.
     package let width: Int
@@ -92,23 +54,5 @@ package struct ImageMetadata: Sendable, Hashable {
         self.hasAlpha = hasAlpha
         self.color = color
         self.thumbHash = thumbHash
-    }
-}
-
-package struct TransformedImage: Sendable, Hashable {
-    package let bytes: [UInt8]
-    package let kind: ImageFormat
-    /// The width of one frame in pixels.
-    package let width: Int
-    /// The height of one frame in pixels.
-    package let height: Int
-    package let original: ImageMetadata
-
-    package init(bytes: [UInt8], kind: ImageFormat, width: Int, height: Int, original: ImageMetadata) {
-        self.bytes = bytes
-        self.kind = kind
-        self.width = width
-        self.height = height
-        self.original = original
     }
 }

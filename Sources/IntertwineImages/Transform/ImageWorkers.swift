@@ -1,7 +1,6 @@
 internal import CIntertwineLinux
 internal import Glibc
 package import IntertwineHTTPServer
-internal import IntertwineImageWire
 internal import IntertwinePrimitives
 package import Logging
 internal import Synchronization
@@ -63,25 +62,16 @@ package final class ImageWorkers: ImageTransformer {
     package var isAvailable: Bool { pool?.isReady.load(ordering: .relaxed) ?? false }
 
     package func transform(
-        _ image: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority
-    ) async throws(ImageError) -> TransformedImage {
-        let job = TransformJob(recipe)
-        let result = try await perform(job, on: image, keepsAnimation: job.keepsAnimation, urgency)
-        return TransformedImage(
-            bytes: result.bytes, kind: recipe.format, width: result.width, height: result.height, original: ImageMetadata(result))
+        _ image: [UInt8], _ job: TransformJob, urgency: TransformPriority
+    ) async throws(ImageError) -> TransformResult {
+        guard let pool, isAvailable else { throw ImageError(.workerFailed) }
+        let (image, cost) = try ImageHeaderParser.cost(of: image, keepsAnimation: job.keepsAnimation, limits)
+        if cost.frames > 1, cost.time(for: job) > animationLimit { throw ImageError(.tooManyFrames) }
+        return try await pool.perform(job, on: image, pixels: limits.cost(ofPixels: cost.pixels, cost.decoding), urgency).get()
     }
 
     package func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata {
-        ImageMetadata(try await perform(TransformJob(id: 0), on: image, keepsAnimation: false, urgency))
-    }
-
-    private func perform(
-        _ job: TransformJob, on image: [UInt8], keepsAnimation: Bool, _ urgency: TransformPriority
-    ) async throws(ImageError) -> TransformResult {
-        guard let pool, isAvailable else { throw ImageError(.workerFailed) }
-        let (image, cost) = try ImageHeaderParser.cost(of: image, keepsAnimation: keepsAnimation, limits)
-        if cost.frames > 1, cost.time(for: job) > animationLimit { throw ImageError(.tooManyFrames) }
-        return try await pool.perform(job, on: image, pixels: limits.cost(ofPixels: cost.pixels, cost.decoding), urgency).get()
+        ImageMetadata(try await transform(image, TransformJob(), urgency: urgency))
     }
 
     static func fits(_ result: TransformResult, _ job: TransformJob) -> Bool {
@@ -90,7 +80,7 @@ package final class ImageWorkers: ImageTransformer {
         else {
             return false
         }
-        return ImageFormat.sniff(Array(result.bytes.prefix(256))) == ImageFormat(rawValue: format.rawValue).map { .kind($0) }
+        return ImageFormat.sniff(Array(result.bytes.prefix(256))) == .kind(format)
     }
 
     private static func besideThisProgram() -> String {
@@ -148,24 +138,8 @@ private struct DecodingCost {
     }
 }
 
-extension TransformJob {
-    fileprivate init(_ recipe: TransformSpec) {
-        self.init(
-            id: 0, width: recipe.width ?? 0, height: recipe.height ?? 0, format: OutputFormat(rawValue: recipe.format.rawValue),
-            quality: recipe.quality ?? 0, keepsAnimation: recipe.keepsAnimation && (recipe.format == .gif || recipe.format == .webp))
-        guard case .fill(let focus) = recipe.fit else { return }
-        switch focus {
-        case .centre: cut = .centre
-        case .attention: cut = .attention
-        case .point(let x, let y):
-            cut = .point
-            (self.x, self.y) = (TransformSpec.thousandths(x), TransformSpec.thousandths(y))
-        }
-    }
-}
-
 extension ImageMetadata {
-    fileprivate init(_ result: TransformResult) {
+    init(_ result: TransformResult) {
         self.init(
             width: result.originalWidth, height: result.originalHeight, frames: result.frames, hasAlpha: result.hasAlpha,
             color: "#" + Hexadecimal.text([result.color.red, result.color.green, result.color.blue]), thumbHash: result.thumbHash)

@@ -1,5 +1,4 @@
 internal import IntertwineHTTPServer
-internal import IntertwineImageWire
 internal import Logging
 internal import Synchronization
 

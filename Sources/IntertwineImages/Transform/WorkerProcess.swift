@@ -1,6 +1,5 @@
 internal import Glibc
 internal import IntertwineHTTPServer
-internal import IntertwineImageWire
 
 struct WorkerProcess {
     enum State: Equatable {

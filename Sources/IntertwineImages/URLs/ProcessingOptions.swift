@@ -10,17 +10,17 @@ package struct ProcessingOptions: Sendable, Hashable {
     package let width: Int
     /// The height in points.
     package let height: Int
-    package let fit: TransformSpec.Fit
+    package let cut: TransformJob.Cut
     package let fallback: ImageFallback?
 
-    package init?(width: Int, height: Int, fit: TransformSpec.Fit = .fill(.centre), fallback: ImageFallback? = nil) {
+    package init?(width: Int, height: Int, cut: TransformJob.Cut = .centre, fallback: ImageFallback? = nil) {
         guard (1...Self.largestSide).contains(width), (1...Self.largestSide).contains(height) else { return nil }
-        (self.width, self.height, self.fit, self.fallback) = (width, height, fit, fallback)
+        (self.width, self.height, self.cut, self.fallback) = (width, height, cut, fallback)
     }
 
     fileprivate static let original = ProcessingOptions()
 
-    private init() { (width, height, fit, fallback) = (0, 0, .fit, nil) }
+    private init() { (width, height, cut, fallback) = (0, 0, .fit, nil) }
 
     package var scales: [Int] {
         let side = max(width, height)
@@ -52,11 +52,11 @@ package struct ProcessingOptions: Sendable, Hashable {
         bytes.append(decimal: Int64(width))
         bytes.append(UInt8(ascii: "x"))
         bytes.append(decimal: Int64(height))
-        switch fit {
+        switch cut {
         case .fit: bytes += "-fit".utf8
-        case .fill(.centre): break
-        case .fill(.attention): bytes += "-attention".utf8
-        case .fill(.point(let x, let y)): bytes += "-\(TransformSpec.thousandths(x))-\(TransformSpec.thousandths(y))".utf8
+        case .centre: break
+        case .attention: bytes += "-attention".utf8
+        case .point(let x, let y): bytes += "-\(x)-\(y)".utf8
         }
     }
 
@@ -67,17 +67,17 @@ package struct ProcessingOptions: Sendable, Hashable {
         let parts = halves[0].split(separator: "-", omittingEmptySubsequences: false)
         let sides = parts[0].split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard sides.count == 2, let width = sides[0], let height = sides[1] else { return nil }
-        let fit: TransformSpec.Fit
+        let cut: TransformJob.Cut
         switch parts.dropFirst() {
-        case []: fit = .fill(.centre)
-        case ["fit"]: fit = .fit
-        case ["attention"]: fit = .fill(.attention)
+        case []: cut = .centre
+        case ["fit"]: cut = .fit
+        case ["attention"]: cut = .attention
         case let rest where rest.count == 2:
             guard let x = Int(parts[1]), let y = Int(parts[2]), (0...1_000).contains(x), (0...1_000).contains(y) else { return nil }
-            fit = .fill(.point(x: Double(x) / 1_000, y: Double(y) / 1_000))
+            cut = .point(x: x, y: y)
         default: return nil
         }
-        self.init(width: width, height: height, fit: fit, fallback: fallback)
+        self.init(width: width, height: height, cut: cut, fallback: fallback)
         guard self.text == text else { return nil }
     }
 }
@@ -121,10 +121,9 @@ package struct ResizeMode: Sendable, Hashable {
         self.init(variant, scale: scale)
     }
 
-    func spec(_ format: ImageFormat, quality: Int?, keepsAnimation: Bool) -> TransformSpec {
-        let isOriginal = variant == .original
-        return TransformSpec(
-            width: isOriginal ? nil : variant.width * scale, height: isOriginal ? nil : variant.height * scale, fit: variant.fit,
-            format: format, quality: quality, keepsAnimation: keepsAnimation)
+    func job(_ format: ImageFormat, quality: Int?, keepsAnimation: Bool) -> TransformJob {
+        TransformJob(
+            width: variant.width * scale, height: variant.height * scale, cut: variant.cut, format: format, quality: quality ?? 0,
+            keepsAnimation: keepsAnimation)
     }
 }

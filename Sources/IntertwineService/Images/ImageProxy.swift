@@ -96,7 +96,7 @@ struct ImageLinks: Sendable {
         let variant = shape.flatMap { shape in
             let part = shape.part.flatMap { parts.contains($0) ? $0 : nil }
             return ProcessingOptions(
-                width: shape.box.width, height: shape.box.height, fit: TransformSpec.Fit(shape.fit),
+                width: shape.box.width, height: shape.box.height, cut: TransformJob.Cut(shape.fit),
                 fallback: part.flatMap { ImageFallback(part: $0) })
         }
         let scales = variant?.scales ?? []
@@ -106,15 +106,19 @@ struct ImageLinks: Sendable {
     }
 }
 
-extension TransformSpec.Fit {
+extension TransformJob.Cut {
     fileprivate init(_ fit: ImageGeometry.Fit) {
         self =
             switch fit {
             case .fit: .fit
-            case .fill(.centre): .fill(.centre)
-            case .fill(.attention): .fill(.attention)
-            case .fill(.point(let x, let y)): .fill(.point(x: x, y: y))
+            case .fill(.centre): .centre
+            case .fill(.attention): .attention
+            case .fill(.point(let x, let y)): .point(x: Self.thousandths(x), y: Self.thousandths(y))
             }
+    }
+
+    private static func thousandths(_ share: Double) -> Int {
+        share.isFinite ? Int((min(max(share, 0), 1) * 1_000).rounded()) : 500
     }
 }
 

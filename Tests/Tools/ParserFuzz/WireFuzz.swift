@@ -12,7 +12,7 @@ struct WireFuzz: FuzzTarget {
             color: TransformResult.Color(red: 1, green: 2, blue: 3), thumbHash: [1, 2, 3, 4, 5, 6], bytes: [9, 9, 9, 9])
         let done = WorkerMessage.done(id: 1, result).frame
         let failed = WorkerMessage.failed(id: 2, .cancelled).frame
-        let job = TransformJob(id: 1, width: 30, height: 20, cut: .point, x: 500, y: 1_000, format: .webp, quality: 75)
+        let job = TransformJob(id: 1, width: 30, height: 20, cut: .point(x: 500, y: 1_000), format: .webp, quality: 75)
         return [hello.frame, done, failed, hello.frame + done + failed, job.head(before: 3) + [1, 2, 3], TransformJob.cancellation(of: 1)]
     }
 

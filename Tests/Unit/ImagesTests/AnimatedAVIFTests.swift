@@ -69,12 +69,12 @@ struct AnimatedAVIFTests {
         let still = try tools.bytes("still.avif")
         let workers = try BuiltWorkers.make()
         let failure = await #expect(throws: ImageError.self) {
-            try await workers.transform(Array(still.prefix(still.count / 2)), TransformSpec(width: 20, format: .png), priority: .visible)
+            try await workers.transform(Array(still.prefix(still.count / 2)), TransformJob(width: 20, format: .png), priority: .visible)
         }
         #expect(failure?.code == "undecodable")
         // It has all that it says, and no size.
         let unknown = await #expect(throws: ImageError.self) {
-            try await workers.transform(TestImage.avif, TransformSpec(width: 20, format: .png), priority: .visible)
+            try await workers.transform(TestImage.avif, TransformJob(width: 20, format: .png), priority: .visible)
         }
         #expect(unknown?.code == "no-decoder")
         await workers.shutDown()

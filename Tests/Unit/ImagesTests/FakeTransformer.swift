@@ -33,8 +33,8 @@ final class FakeTransformer: ImageTransformer {
     func release() { state.withLock { $0.isHeld = false } }
 
     func transform(
-        _ image: [UInt8], _ recipe: TransformSpec, urgency: TransformPriority
-    ) async throws(ImageError) -> TransformedImage {
+        _ image: [UInt8], _ recipe: TransformJob, urgency: TransformPriority
+    ) async throws(ImageError) -> TransformResult {
         if let failure { throw failure }
         if recipe.keepsAnimation, !makesAnimations { throw ImageError(.tooManyFrames) }
         made.withLock { $0.append(image) }
@@ -47,9 +47,10 @@ final class FakeTransformer: ImageTransformer {
             }
             await Task.yield()
         }
-        return TransformedImage(
-            bytes: Array(recipe.text.utf8), kind: recipe.format, width: recipe.width ?? 1, height: recipe.height ?? 1,
-            original: try await facts(of: image, urgency: urgency))
+        return TransformResult(
+            width: max(1, recipe.width), height: max(1, recipe.height), originalWidth: 1_600, originalHeight: 1_200, frames: 1,
+            hasAlpha: false,
+            color: TransformResult.Color(red: 0xa1, green: 0xb2, blue: 0xc3), thumbHash: [1, 2, 3], bytes: Array(recipe.text.utf8))
     }
 
     func facts(of image: [UInt8], urgency: TransformPriority) async throws(ImageError) -> ImageMetadata {

@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import IntertwineImageWire
 @testable import IntertwineImages
 
 /// Photographs in the sizes of today's cameras.
@@ -31,10 +30,10 @@ import Testing
         #expect(reader.finding == .size(ImageDimensions(width: across * 512, height: down * 512)) && reader.error == nil)
         let workers = try BuiltWorkers.make()
         for format in [ImageFormat.avif, .webp, .jpeg] {
-            let recipe = TransformSpec(width: 600, height: 400, fit: .fill(.centre), format: format)
+            let recipe = TransformJob(width: 600, height: 400, cut: .centre, format: format)
             let made = try await workers.transform(image, recipe, priority: .visible)
             #expect((made.width, made.height) == (600, 400))
-            #expect((made.original.width, made.original.height) == (across * 512, down * 512))
+            #expect((made.originalWidth, made.originalHeight) == (across * 512, down * 512))
         }
         await workers.shutDown()
     }
@@ -73,7 +72,7 @@ import Testing
         configuration.timeLimit = .seconds(60)
         let workers = try ImageWorkers(configuration)
         let image = try Self.photograph(VipsTools(), 16, 12)
-        let recipe = TransformSpec(width: 600, height: 400, format: .jpeg)
+        let recipe = TransformJob(width: 600, height: 400, format: .jpeg)
         #expect(try await workers.transform(image, recipe, priority: .visible).width == 533)
         // All workers of the process: those of other tests have the usual memory.
         let limits = BuiltWorkers.processes.compactMap { process -> Int? in
@@ -83,7 +82,7 @@ import Testing
         }
         #expect(limits.contains(memory))
         // In its own size it has 50 million pixels to hold.
-        let whole = TransformSpec(format: .webp)
+        let whole = TransformJob(format: .webp)
         if memory < 1 << 30 {
             let failure = await #expect(throws: ImageError.self) { try await workers.transform(image, whole, priority: .visible) }
             #expect(failure?.reason == .tooManyPixels)

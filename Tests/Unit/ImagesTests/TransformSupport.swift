@@ -3,8 +3,8 @@
 extension ImageTransformer {
     /// Resizes an image with a constant priority.
     func transform(
-        _ image: [UInt8], _ recipe: TransformSpec, priority: ImagePriority
-    ) async throws(ImageError) -> TransformedImage {
+        _ image: [UInt8], _ recipe: TransformJob, priority: ImagePriority
+    ) async throws(ImageError) -> TransformResult {
         try await transform(image, recipe, urgency: TransformPriority(priority))
     }
 
@@ -13,18 +13,18 @@ extension ImageTransformer {
     }
 }
 
-extension TransformSpec {
+extension TransformJob {
     /// The canonical text: specifications with equal texts produce equal images. Its characters are letters, digits, `-`, `.` and `x`.
     var text: String {
-        let box = "\(width.map(String.init) ?? "")x\(height.map(String.init) ?? "")"
+        let box = "\(width > 0 ? "\(width)" : "")x\(height > 0 ? "\(height)" : "")"
         let placed =
-            switch fit {
+            switch cut {
             case .fit: "fit"
-            case .fill(.centre): "fill"
-            case .fill(.attention): "fill-attention"
-            case .fill(.point(let x, let y)): "fill-\(Self.thousandths(x))-\(Self.thousandths(y))"
+            case .centre: "fill"
+            case .attention: "fill-attention"
+            case .point(let x, let y): "fill-\(x)-\(y)"
             }
-        let encoded = "\(format)" + (quality.map { "-q\($0)" } ?? "")
+        let encoded = (format.map { "\($0)" } ?? "") + (quality > 0 ? "-q\(quality)" : "")
         return "\(box).\(placed).\(encoded)" + (keepsAnimation ? ".animated" : "")
     }
 }

@@ -64,14 +64,14 @@ struct TransformTests {
         try tools.drawn("drawn.ppm", width, height)
         try make(tools)
         let workers = try BuiltWorkers.make()
-        let fills: [(TransformSpec.Fit, [String])] = [
-            (.fit, []), (.fill(.centre), ["--smartcrop", "centre"]), (.fill(.attention), ["--smartcrop", "attention"]),
+        let fills: [(TransformJob.Cut, [String])] = [
+            (.fit, []), (.centre, ["--smartcrop", "centre"]), (.attention, ["--smartcrop", "attention"]),
         ]
         let isCutNowhere = name == "pixel.png" || name.hasPrefix("largest")
         // Without a profile of its own an image is sRGB already.
         let profile = ["cmyk.jpg", "wide-gamut.jpg"].contains(name) ? ["--eprofile", "srgb"] : []
         for (fit, options) in fills where !isCutNowhere || fit == .fit {
-            let recipe = TransformSpec(width: 300, height: 150, fit: fit, format: .png)
+            let recipe = TransformJob(width: 300, height: 150, cut: fit, format: .png)
             let made = try await workers.transform(try tools.bytes(name), recipe, priority: .visible)
             try tools.write(made.bytes, "ours.png")
             let size = ["--size", "300x150>", "--output", "theirs.png[strip]"] + profile
@@ -88,7 +88,7 @@ struct TransformTests {
         try tools.drawn("drawn.ppm", 320, 240)
         try tools.vips("jpegsave", "drawn.ppm", "plain.jpg")
         let workers = try BuiltWorkers.make()
-        let recipe = TransformSpec(width: 160, format: kind, quality: 90)
+        let recipe = TransformJob(width: 160, format: kind, quality: 90)
         let made = try await workers.transform(try tools.bytes("plain.jpg"), recipe, priority: .visible)
         #expect(ImageFormat.sniff(Array(made.bytes.prefix(64))) == .kind(kind))
         #expect((made.width, made.height) == (160, 120))
@@ -109,11 +109,11 @@ struct TransformTests {
         let workers = try BuiltWorkers.make()
         let turned = VipsTools.noted(try tools.bytes("upright.jpg"), orientation: 6)
         for format in [ImageFormat.jpeg, .png, .webp, .avif] {
-            let made = try await workers.transform(turned, TransformSpec(width: 150, height: 150, format: format), priority: .visible)
+            let made = try await workers.transform(turned, TransformJob(width: 150, height: 150, format: format), priority: .visible)
             #expect((made.width, made.height) == (113, 150))
             let text = String(decoding: made.bytes, as: UTF8.self)
             #expect(!text.contains("GPS") && !text.contains("Exif") && !text.contains("EXIF"), "\(format)")
-            #expect((made.original.width, made.original.height, made.original.frames) == (300, 400, 1))
+            #expect((made.originalWidth, made.originalHeight, made.frames) == (300, 400, 1))
         }
         let facts = try await workers.facts(of: turned, priority: .near)
         #expect(!facts.hasAlpha && facts.thumbHash.count > 5 && facts.thumbHash.count <= 40)
@@ -145,12 +145,12 @@ struct TransformTests {
         try tools.drawn("drawn.ppm", 200, 100)
         try tools.vips("pngsave", "drawn.ppm", "plain.png")
         let workers = try BuiltWorkers.make()
-        let cases: [(TransformSpec, Int, Int)] = [
-            (TransformSpec(format: .png), 200, 100), (TransformSpec(width: 4_000, height: 4_000, format: .png), 200, 100),
-            (TransformSpec(width: 50, format: .png), 50, 25), (TransformSpec(height: 50, format: .png), 100, 50),
-            (TransformSpec(width: 50, height: 50, fit: .fill(.centre), format: .png), 50, 50),
-            (TransformSpec(width: 400, height: 400, fit: .fill(.centre), format: .png), 100, 100),
-            (TransformSpec(width: 100, height: 100, fit: .fill(.point(x: 1, y: 0.5)), format: .png), 100, 100),
+        let cases: [(TransformJob, Int, Int)] = [
+            (TransformJob(format: .png), 200, 100), (TransformJob(width: 4_000, height: 4_000, format: .png), 200, 100),
+            (TransformJob(width: 50, format: .png), 50, 25), (TransformJob(height: 50, format: .png), 100, 50),
+            (TransformJob(width: 50, height: 50, cut: .centre, format: .png), 50, 50),
+            (TransformJob(width: 400, height: 400, cut: .centre, format: .png), 100, 100),
+            (TransformJob(width: 100, height: 100, cut: .point(x: 1_000, y: 500), format: .png), 100, 100),
         ]
         let image = try tools.bytes("plain.png")
         for (recipe, width, height) in cases {
@@ -171,13 +171,13 @@ struct TransformTests {
         try tools.vips("gifsave", "strip.v", "moving.gif", "--page-height", "90")
         let workers = try BuiltWorkers.make()
         let image = try tools.bytes("moving.gif")
-        let recipe = TransformSpec(width: 40, height: 40, fit: .fill(.centre), format: kind, keepsAnimation: true)
+        let recipe = TransformJob(width: 40, height: 40, cut: .centre, format: kind, keepsAnimation: true)
         let made = try await workers.transform(image, recipe, priority: .visible)
-        #expect((made.width, made.height, made.original.frames) == (40, 40, 3))
+        #expect((made.width, made.height, made.frames) == (40, 40, 3))
         try tools.write(made.bytes, "made")
         #expect(!String(decoding: made.bytes, as: UTF8.self).contains("EXIF"))
         #expect(try tools.run("vipsheader", ["-f", "n-pages", "made"])?.trimmingCharacters(in: .whitespacesAndNewlines) == "3")
-        let still = try await workers.transform(image, TransformSpec(width: 40, format: kind), priority: .visible)
+        let still = try await workers.transform(image, TransformJob(width: 40, format: kind), priority: .visible)
         try tools.write(still.bytes, "still")
         #expect(try tools.run("vipsheader", ["-f", "height", "still"])?.trimmingCharacters(in: .whitespacesAndNewlines) == "30")
         await workers.shutDown()
@@ -191,9 +191,9 @@ struct TransformTests {
         try tools.vips("resize", "frames.ppm", "strip.v", "10", "--kernel", "linear")
         try tools.vips("webpsave", "strip.v", "moving.webp", "--page-height", "1500", "--effort", "0")
         let workers = try BuiltWorkers.make()
-        let recipe = TransformSpec(width: 300, height: 200, fit: .fit, format: .webp, keepsAnimation: true)
+        let recipe = TransformJob(width: 300, height: 200, cut: .fit, format: .webp, keepsAnimation: true)
         let made = try await workers.transform(try tools.bytes("moving.webp"), recipe, priority: .visible)
-        #expect((made.width, made.height, made.original.frames) == (200, 200, 12))
+        #expect((made.width, made.height, made.frames) == (200, 200, 12))
         await workers.shutDown()
     }
 
@@ -207,7 +207,7 @@ struct TransformTests {
             let whole = try tools.bytes(name)
             let failure = await #expect(throws: ImageError.self) {
                 try await workers.transform(
-                    Array(whole.prefix(whole.count / 2)), TransformSpec(width: 50, format: .png), priority: .visible)
+                    Array(whole.prefix(whole.count / 2)), TransformJob(width: 50, format: .png), priority: .visible)
             }
             #expect(failure?.code == "undecodable", "\(name)")
         }
@@ -233,7 +233,7 @@ struct TransformTests {
         images.append(("half a PNG", png))
         for (name, bytes) in images {
             let failure = await #expect(throws: ImageError.self, "\(name)") {
-                try await workers.transform(bytes, TransformSpec(width: 50, format: .png), priority: .visible)
+                try await workers.transform(bytes, TransformJob(width: 50, format: .png), priority: .visible)
             }
             #expect(failure?.code == "undecodable", "\(name)")
         }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Fairness of the workers", .serialized, .timeLimit(.untilStuck))
 struct WorkerShareTests {
     /// Seconds of work.
-    private static let long = TransformSpec(format: .avif, quality: 90)
+    private static let long = TransformJob(format: .avif, quality: 90)
 
     @Test("Slow images of one origin do not block those of others")
     func others() async throws {
@@ -30,7 +30,7 @@ struct WorkerShareTests {
         while BuiltWorkers.processes.count < before.count + 2 { try await Task.sleep(for: .milliseconds(5)) }
         let busy = BuiltWorkers.processes.filter { !before.contains($0) }
         while !busy.contains(where: { BuiltWorkers.ticks($0) > 20 }) { try await Task.sleep(for: .milliseconds(5)) }
-        for _ in 0..<3 { #expect(try await workers.transform(little, TransformSpec(width: 32, format: .png), urgency: other).width == 32) }
+        for _ in 0..<3 { #expect(try await workers.transform(little, TransformJob(width: 32, format: .png), urgency: other).width == 32) }
         #expect(made.events.isEmpty)
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }

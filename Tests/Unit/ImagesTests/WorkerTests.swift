@@ -6,9 +6,9 @@ import Testing
 
 @Suite("Worker processes", .serialized, .timeLimit(.untilStuck))
 struct WorkerTests {
-    private static let small = TransformSpec(width: 32, format: .png)
+    private static let small = TransformJob(width: 32, format: .png)
     /// Seconds of work, in an encoder that does not ask whether it should stop.
-    private static let long = TransformSpec(format: .avif, quality: 90)
+    private static let long = TransformJob(format: .avif, quality: 90)
 
     private static func image(_ tools: VipsTools, _ width: Int, _ height: Int) throws -> [UInt8] {
         try tools.drawn("\(width).ppm", width, height)
@@ -21,7 +21,7 @@ struct WorkerTests {
         let workers: ImageWorkers
         let worker: pid_t
         let large, little: [UInt8]
-        let work: Task<TransformedImage, any Error>
+        let work: Task<TransformResult, any Error>
         /// Others that there were before.
         let others: [pid_t]
 
@@ -141,7 +141,7 @@ struct WorkerTests {
     @Test("An animation that would exceed the time limit is refused before decoding; a shorter one is not", arguments: [3_000, 100])
     func animations(_ frames: Int) async throws {
         let workers = try BuiltWorkers.make(timeLimit: .seconds(1))
-        let recipe = TransformSpec(width: 32, format: .webp, keepsAnimation: true)
+        let recipe = TransformJob(width: 32, format: .webp, keepsAnimation: true)
         do {
             _ = try await workers.transform(Frames.gif(100, 100, frames: frames), recipe, priority: .visible)
             #expect(frames == 100)
@@ -215,8 +215,8 @@ struct WorkerTests {
         let before = ProcessFacts.residentKiB
         var results: [String: Int] = [:]
         for (number, (name, bytes)) in images.enumerated() {
-            let recipe = TransformSpec(
-                width: 100, height: 100, fit: .fill(.attention), format: [.webp, .gif, .jpeg, .png][number % 4],
+            let recipe = TransformJob(
+                width: 100, height: 100, cut: .attention, format: [.webp, .gif, .jpeg, .png][number % 4],
                 keepsAnimation: number % 2 == 0)
             do throws(ImageError) {
                 let made = try await workers.transform(bytes, recipe, priority: .visible)

@@ -16,21 +16,6 @@ package enum ImageFormat: UInt8, Sendable, Hashable, CaseIterable {
         case .avif: "image/avif"
         }
     }
-}
-
-extension StringProtocol {
-    var trimmingBlanks: SubSequence {
-        var rest = self[...]
-        while let first = rest.first, first == " " || first == "\t" { rest = rest.dropFirst() }
-        while let last = rest.last, last == " " || last == "\t" { rest = rest.dropLast() }
-        return rest
-    }
-}
-
-extension ImageFormat {
-    package static func isImage(_ bytes: [UInt8]) -> Bool {
-        if case .kind(let kind) = sniff(bytes) { kind.isComplete(bytes, isDelimited: false) } else { false }
-    }
 
     package enum Sniffed: Hashable {
         case kind(ImageFormat)
