@@ -6,16 +6,12 @@ internal import Logging
 struct CampaignRefresh: PeriodicService {
     let interval = Duration.milliseconds(500)
     let startsAtOnce = true
-    private var hasFailed = false
+    private(set) var hasFailed = false
 
-    private let delivery: AdServer
-    private let now: @Sendable () -> Int64
-    private let logger: Logger
+    let delivery: AdServer
+    let now: @Sendable () -> Int64
+    let logger: Logger
     private let queue = DispatchQueue(label: "intertwine.campaigns")
-
-    init(delivery: AdServer, now: @escaping @Sendable () -> Int64, logger: Logger) {
-        (self.delivery, self.now, self.logger) = (delivery, now, logger)
-    }
 
     mutating func perform() async {
         do {

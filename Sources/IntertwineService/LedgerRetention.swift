@@ -11,16 +11,9 @@ struct LedgerRetention: PeriodicService {
     /// Returns milliseconds since 1970-01-01 UTC.
     let now: @Sendable () -> Int64
     let logger: Logger
-    let interval: Duration
+    var interval: Duration = .seconds(3_600)
     let startsAtOnce = true
-    private var last: ContinuousClock.Instant?
-
-    init(
-        archive: any LedgerArchive, retention: @escaping @Sendable () -> Duration, now: @escaping @Sendable () -> Int64, logger: Logger,
-        interval: Duration = .seconds(3_600)
-    ) {
-        (self.archive, self.retention, self.now, self.logger, self.interval) = (archive, retention, now, logger, interval)
-    }
+    private(set) var last: ContinuousClock.Instant?
 
     mutating func perform() async {
         let moment = ContinuousClock.now

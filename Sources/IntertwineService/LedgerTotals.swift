@@ -3,14 +3,9 @@ internal import Logging
 
 /// Adds the ledger's events to the report totals periodically, so that a report has few events left to add.
 struct LedgerTotals: PeriodicService {
-    private let archive: any LedgerArchive
-    private let logger: Logger
+    let archive: any LedgerArchive
+    let logger: Logger
     let interval = Duration.seconds(10)
-
-    init(archive: any LedgerArchive, logger: Logger) {
-        self.archive = archive
-        self.logger = logger
-    }
 
     func perform() async {
         do {

@@ -19,10 +19,10 @@ struct ClientPageState: Hashable {
     var limit: Int
     var layout: CellLayout
     var width: Int?
-    var scale: Int
-    var hour: UInt32
-    var moment: Int64
-    var edges: Edges
+    var scale = 1
+    var hour: UInt32 = 0
+    var moment: Int64 = 0
+    var edges = Edges()
     var cells: [ClientCell]
     var filters: [String: [String]] = [:]
 
@@ -59,6 +59,9 @@ struct ClientPageState: Hashable {
         return Base64URL.encode(writer.bytes)
     }
 
+}
+
+extension ClientPageState {
     init?(text: some StringProtocol) {
         guard text.utf8.count <= Self.textLimit, let bytes = Base64URL.decode(text.utf8) else { return nil }
         var reader = ByteReader(bytes)
@@ -104,24 +107,6 @@ struct ClientPageState: Hashable {
         self.moment = moment
         edges = Edges(before: before, after: after)
         self.cells = cells
-    }
-
-    init(
-        feed: UInt64, cursor: String?, limit: Int, layout: CellLayout, width: Int?, scale: Int = 1, hour: UInt32 = 0, moment: Int64 = 0,
-        edges: Edges = Edges(),
-        cells: [ClientCell], filters: [String: [String]] = [:]
-    ) {
-        self.feed = feed
-        self.cursor = cursor
-        self.limit = limit
-        self.layout = layout
-        self.width = width
-        self.scale = scale
-        self.hour = hour
-        self.moment = moment
-        self.edges = edges
-        self.cells = cells
-        self.filters = filters
     }
 }
 

@@ -1,9 +1,4 @@
 struct FeedPosition: Hashable {
-    var section: Int
+    var section: Int = 0
     var item: SortPosition
-
-    init(section: Int = 0, item: SortPosition) {
-        self.section = section
-        self.item = item
-    }
 }

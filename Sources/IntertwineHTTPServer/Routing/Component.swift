@@ -23,9 +23,7 @@ extension JSONValue {
 
 struct ComponentCollector {
     let reference: (_ kind: String, _ name: String) -> String
-    private var found: [String: [String: JSONValue]] = [:]
-
-    init(reference: @escaping (String, String) -> String) { self.reference = reference }
+    private(set) var found: [String: [String: JSONValue]] = [:]
 
     mutating func resolved(_ value: JSONValue) -> JSONValue {
         switch value {

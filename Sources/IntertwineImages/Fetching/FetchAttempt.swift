@@ -19,20 +19,15 @@ struct FetchAttempt: Sendable {
         var nearlyDoneBytes = 32 * 1_024
     }
 
-    private let rules: Rules
-    let isOwned: Bool
+    var rules: Rules = Rules()
+    var isOwned: Bool = false
     private(set) var stage = Stage.lookup
     private(set) var waiters: [UInt64: ImagePriority] = [:]
-    private var expected: Int?
+    private(set) var expected: Int?
     private(set) var received = 0
-    private var isPaused = false
+    private(set) var isPaused = false
     private(set) var isInGrace = false
-    private var receivedAtDeparture: Int?
-
-    init(rules: Rules = Rules(), isOwned: Bool = false) {
-        self.rules = rules
-        self.isOwned = isOwned
-    }
+    private(set) var receivedAtDeparture: Int?
 
     var priority: ImagePriority { waiters.values.max() ?? .prefetch }
 

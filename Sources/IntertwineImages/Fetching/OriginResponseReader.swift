@@ -9,26 +9,21 @@ struct OriginResponseReader: ~Copyable {
         case refuted
     }
 
-    private let policy: FreshnessPolicy
-    private let limits: ImageLimits
+    var policy: FreshnessPolicy = FreshnessPolicy()
+    var limits: ImageLimits = ImageLimits()
     /// The time of the request in seconds since 1970.
     private(set) var asked: Int64 = 0
     private(set) var isUnconditional = false
     private(set) var head: OriginResponseHead?
     /// The digest of the body so far. Why: hashing a large image at once would block the event loop for too long.
-    private var digest = SHA256()
-    private var prefix: [UInt8] = []
-    private var frame: ImageHeaderParser?
-    private var confirmed: CachedImage?
-    private var unendedFreshness: Freshness?
-    private var isWithdrawn = false
-    private var isRefuted = false
-    private var verdict: ImageError?
-
-    init(policy: FreshnessPolicy = FreshnessPolicy(), limits: ImageLimits = ImageLimits()) {
-        self.policy = policy
-        self.limits = limits
-    }
+    private(set) var digest = SHA256()
+    private(set) var prefix: [UInt8] = []
+    private(set) var frame: ImageHeaderParser?
+    private(set) var confirmed: CachedImage?
+    private(set) var unendedFreshness: Freshness?
+    private(set) var isWithdrawn = false
+    private(set) var isRefuted = false
+    private(set) var verdict: ImageError?
 
     mutating func begin(at now: Int64) {
         asked = now

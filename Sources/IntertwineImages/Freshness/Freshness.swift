@@ -33,6 +33,9 @@ package struct Freshness: Sendable, Hashable {
     /// Returns the age of the response in seconds, at least 0: the value of the `Age` field (RFC 9111 section 5.1).
     package func age(at now: Int64) -> Int64 { max(0, now - generatedAt) }
 
+}
+
+extension Freshness {
     /// Computes the freshness; nil if the response must not be stored.
     init?(status: Int, headers: HTTPFields, asked: Int64, received: Int64, policy: FreshnessPolicy) {
         let control = CacheControl(headers[.cacheControl])
@@ -101,18 +104,6 @@ package struct Freshness: Sendable, Hashable {
         let end = now + 86_400
         self.init(
             generatedAt: now, freshUntil: end, localFreshUntil: end, staleWhileRevalidateUntil: end, staleIfErrorUntil: end)
-    }
-
-    init(
-        generatedAt: Int64, freshUntil: Int64, localFreshUntil: Int64, staleWhileRevalidateUntil: Int64, staleIfErrorUntil: Int64,
-        revalidation: Revalidation = .nobody
-    ) {
-        self.generatedAt = generatedAt
-        self.freshUntil = freshUntil
-        self.localFreshUntil = localFreshUntil
-        self.staleWhileRevalidateUntil = staleWhileRevalidateUntil
-        self.staleIfErrorUntil = staleIfErrorUntil
-        self.revalidation = revalidation
     }
 
     var cacheControl: String {

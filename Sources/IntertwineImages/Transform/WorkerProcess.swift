@@ -63,13 +63,9 @@ struct WorkerProcess {
 
 /// The restart policy for crashed workers: immediately, with increasing delays after repeated crashes.
 struct RestartPolicy {
-    private let tolerated: Int
-    private var strikes = 0.0
-    private var last: MonotonicInstant?
-
-    init(tolerated: Int) {
-        self.tolerated = tolerated
-    }
+    let tolerated: Int
+    private(set) var strikes = 0.0
+    private(set) var last: MonotonicInstant?
 
     mutating func died(now: MonotonicInstant) -> Duration {
         if let last {

@@ -55,7 +55,7 @@ package final class PostgresConnection: @unchecked Sendable {
     private var lastName = 0
     private var posted: [[Awaited]] = []
 
-    package init(
+    init(
         _ address: PostgresAddress, _ settings: PostgresSettings = PostgresSettings(), pulse: PostgresPulse? = nil
     ) throws(PostgresError) {
         (handle, timeline) = try PendingSession.open(address, settings, pulse)

@@ -5,24 +5,13 @@ internal import IntertwineStorageCore
 internal import Synchronization
 
 /// The settings of a session, which apply unless its address overrides them.
-package struct PostgresSettings: Sendable, Hashable {
-    var applicationName: String
-    package var statementTimeout: Duration?
+struct PostgresSettings: Sendable, Hashable {
+    var applicationName: String = "intertwine"
+    var statementTimeout: Duration?
     /// This suits statements that read a few rows by an index. Why: planning such a statement costs more than running it.
-    var plansOnce: Bool
-    var readsOneState: Bool
-    var requiresStandby: Bool
-
-    package init(
-        applicationName: String = "intertwine", statementTimeout: Duration? = nil, plansOnce: Bool = false, readsOneState: Bool = false,
-        requiresStandby: Bool = false
-    ) {
-        self.applicationName = applicationName
-        self.statementTimeout = statementTimeout
-        self.plansOnce = plansOnce
-        self.readsOneState = readsOneState
-        self.requiresStandby = requiresStandby
-    }
+    var plansOnce: Bool = false
+    var readsOneState: Bool = false
+    var requiresStandby: Bool = false
 }
 
 enum PostgresSession {

@@ -6,19 +6,13 @@ internal import Logging
 
 /// Authenticates requests of the admin API before any route handles them, and records writes in the audit log.
 struct AdminAuthMiddleware: HTTPHandler {
-    private let guarding: OperatorGuard
-    private let next: any HTTPHandler
-    private let audit: AuditLog
+    let guarding: OperatorGuard
+    let next: any HTTPHandler
+    let audit: AuditLog
     /// Returns milliseconds since 1970-01-01 UTC.
-    private let clock: @Sendable () -> Int64
-    private let logger: Logger
+    let clock: @Sendable () -> Int64
+    let logger: Logger
     private let failures = ReportThrottle()
-
-    init(
-        guarding: OperatorGuard, next: any HTTPHandler, audit: AuditLog, clock: @escaping @Sendable () -> Int64, logger: Logger
-    ) {
-        (self.guarding, self.next, self.audit, self.clock, self.logger) = (guarding, next, audit, clock, logger)
-    }
 
     func handle(_ head: borrowing RequestHead, peer: PeerAddress) -> HandlerResult {
         let request = head.request

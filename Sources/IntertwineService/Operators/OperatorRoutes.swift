@@ -56,12 +56,8 @@ struct OperatorRoutes: Sendable {
 }
 
 struct MetricsRoutes: Sendable {
-    private let registry: PrometheusRegistry
-    private let samples: @Sendable () async -> [MetricSample]
-
-    init(registry: PrometheusRegistry, samples: @escaping @Sendable () async -> [MetricSample]) {
-        (self.registry, self.samples) = (registry, samples)
-    }
+    let registry: PrometheusRegistry
+    let samples: @Sendable () async -> [MetricSample]
 
     var routes: [Route] {
         let operation = APIOperation(

@@ -12,14 +12,8 @@ struct TakedownMonitor: PeriodicService {
     /// Returns milliseconds since 1970-01-01 UTC.
     let now: @Sendable () -> Int64
     let logger: Logger
-    private var version: StoreVersion?
-    private var lastVersion: TakedownVersion?
-
-    init(
-        store: any ItemStore, live: ReloadableApplication, images: TakedownImageFilter, now: @escaping @Sendable () -> Int64, logger: Logger
-    ) {
-        (self.store, self.live, self.images, self.now, self.logger) = (store, live, images, now, logger)
-    }
+    private(set) var version: StoreVersion?
+    private(set) var lastVersion: TakedownVersion?
 
     mutating func perform() async {
         let current = store.version

@@ -15,10 +15,6 @@ struct HealthRoutes: Sendable {
 
     private let readiness = Readiness()
 
-    init(store: any FeedStore, ledger: any Ledger, state: ServiceState, tag: String) {
-        (self.store, self.ledger, self.state, self.tag) = (store, ledger, state, tag)
-    }
-
     var routes: [Route] {
         let stopping = ResponseDescription.problem(
             .serviceUnavailable, "The service is stopping, or a store does not respond.",

@@ -15,14 +15,10 @@ struct PlaygroundRoutes: Sendable {
     private static let stackBytes = 2 << 20
     private static let image = "/web-client/icon.svg"
 
-    private let registry: CommandRegistry
-    private let policy: FailurePolicy
-    private let hasViewers: Bool
+    let registry: CommandRegistry
+    let policy: FailurePolicy
+    let hasViewers: Bool
     private let work = Worker()
-
-    init(registry: CommandRegistry, policy: FailurePolicy, hasViewers: Bool) {
-        (self.registry, self.policy, self.hasViewers) = (registry, policy, hasViewers)
-    }
 
     private struct Sample: Decodable {
         var declaration: String

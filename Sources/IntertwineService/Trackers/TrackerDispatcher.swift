@@ -18,34 +18,18 @@ struct TrackerDispatcher: ServiceLifecycle.Service {
     private static let waits: (first: Int64, longest: Int64) = (5_000, 3_600_000)
 
     let metrics = TrackerMetrics()
-    private let ledger: any PersistentLedger
-    private let sources: [any TrackerSource]
-    private let calls: @Sendable () -> TrackerCalls
-    private let policy: AddressPolicy
-    private let settings: TrackerSettings
+    let ledger: any PersistentLedger
+    let sources: [any TrackerSource]
+    let calls: @Sendable () -> TrackerCalls
+    let policy: AddressPolicy
+    var settings: TrackerSettings = TrackerSettings()
+    var certificates: String?
+    var userAgent: String?
     /// Returns milliseconds since 1970-01-01 UTC.
-    private let now: @Sendable () -> Int64
-    private let logger: Logger
-    private let certificates: String?
-    private let userAgent: String?
+    let now: @Sendable () -> Int64
+    let logger: Logger
     /// Why: while a host does not respond, each event of any client ends in an abandoned call.
     private let reports = ReportThrottle()
-
-    init(
-        ledger: any PersistentLedger, sources: [any TrackerSource], calls: @escaping @Sendable () -> TrackerCalls, policy: AddressPolicy,
-        settings: TrackerSettings = TrackerSettings(), certificates: String? = nil, userAgent: String? = nil,
-        now: @escaping @Sendable () -> Int64, logger: Logger
-    ) {
-        self.ledger = ledger
-        self.sources = sources
-        self.calls = calls
-        self.policy = policy
-        self.settings = settings
-        self.certificates = certificates
-        self.userAgent = userAgent
-        self.now = now
-        self.logger = logger
-    }
 
     func run() async throws {
         let loop = try EventLoop(label: "trackers")

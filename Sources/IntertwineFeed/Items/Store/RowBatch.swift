@@ -3,10 +3,8 @@ struct RowBatch {
     static let size = 500
 
     private(set) var last: SortPosition?
-    private var count = 0
-    private var isStopped = false
-
-    init() {}
+    private(set) var count = 0
+    private(set) var isStopped = false
 
     mutating func take(_ row: ItemRow) -> Bool {
         (count, last) = (count + 1, row.sortPosition)

@@ -58,7 +58,7 @@ final class SourceRegistry: Sendable {
 struct SourceState: Sendable {
     private(set) var isRunning = false
     var progress = SourceProgress()
-    private let since: Int64
+    let since: Int64
     private(set) var lastAttempt: Int64?
     private(set) var lastSuccess: Int64?
     private(set) var lastChange: Int64?
@@ -78,10 +78,6 @@ struct SourceState: Sendable {
     private(set) var removed = 0
 
     static let otherCause = "other"
-
-    init(since: Int64) {
-        self.since = since
-    }
 
     /// Returns the milliseconds since the store was last known to be in step; since the start if it never was.
     func lag(at now: Int64) -> Int64 {
