@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import IntertwineFeed
+internal import IntertwinePrimitives
 internal import Logging
 
 /// Adds the offers of this process to the ledger and reads the delivery counts of campaigns, twice a second.
@@ -15,9 +16,7 @@ struct CampaignRefresh: PeriodicService {
 
     mutating func perform() async {
         do {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                queue.async { [delivery, now] in continuation.resume(with: Result { try delivery.refresh(now: now()) }) }
-            }
+            try await queue.perform { [delivery, now] in try delivery.refresh(now: now()) }
             hasFailed = false
         } catch {
             if !hasFailed { logger.warning("the delivery of campaigns is unknown", metadata: ["error": "\(error)"]) }

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import IntertwineFeed
+internal import IntertwinePrimitives
 internal import IntertwineStorage
 
 /// Copies all stored data from files to a PostgreSQL database or back.
@@ -20,16 +21,11 @@ package enum DatabaseCopy {
             throw StoreError.unusable("a copy goes from a file to a PostgreSQL database, or back")
         }
         to.makeDataFolder()
-        return try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue(label: "intertwine.copy").async {
-                continuation.resume(
-                    with: Result {
-                        let copy = StoreCopy(from: try from.copySource(), to: try to.copyDestination())
-                        // Keys come first, so that a service that starts on an incomplete copy creates no key of its own.
-                        try copyKeys(from, to)
-                        return try copy.run(onProgress)
-                    })
-            }
+        return try await DispatchQueue(label: "intertwine.copy").perform {
+            let copy = StoreCopy(from: try from.copySource(), to: try to.copyDestination())
+            // Keys come first, so that a service that starts on an incomplete copy creates no key of its own.
+            try copyKeys(from, to)
+            return try copy.run(onProgress)
         }
     }
 

@@ -18,12 +18,7 @@ struct DatabaseWatch: PeriodicService {
     }
 
     func perform() async {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                for check in monitors { report(check()) }
-                continuation.resume()
-            }
-        }
+        await queue.perform { for check in monitors { report(check()) } }
     }
 
     private func report(_ change: FileChange?) {
@@ -44,13 +39,8 @@ struct DatabaseCheck: PeriodicService {
 
     func perform() async {
         await withGracefulShutdownHandler {
-            await withCheckedContinuation { continuation in
-                // A thread of its own: the check must take none from reads of requests.
-                DispatchQueue(label: "intertwine.check").async {
-                    file.checkContent()
-                    continuation.resume()
-                }
-            }
+            // A thread of its own: the check must take none from reads of requests.
+            await DispatchQueue(label: "intertwine.check").perform { file.checkContent() }
         } onGracefulShutdown: {
             file.endCheck()
         }

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 package import IntertwineHTTPServer
+internal import IntertwinePrimitives
 public import Logging
 public import ServiceLifecycle
 internal import UnixSignals
@@ -60,7 +61,7 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
         let sockets = try BoundSockets(configuration)
         let service: FeedService
         do {
-            service = try await DispatchQueue.perform {
+            service = try await DispatchQueue.global().perform {
                 try build(configuration: configuration, extensions: extensions, telemetry: telemetry, logger: logger)
             }
         } catch {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 internal import ServiceLifecycle
 internal import Synchronization
 
@@ -24,7 +25,7 @@ struct Listeners: ServiceLifecycle.Service {
         self.started = started
         self.stopping = stopping
         do {
-            try await DispatchQueue.perform(prepare)
+            try await DispatchQueue.global().perform(prepare)
             var addresses: [String: String] = [:]
             for (name, server) in servers.reversed() { addresses[name] = try await server.start(on: sockets[name]).description }
             self.addresses = addresses
@@ -65,15 +66,6 @@ struct BoundSockets: Sendable {
 
     func close() {
         for socket in sockets.values { socket.close() }
-    }
-}
-
-extension DispatchQueue {
-    /// Runs blocking work on a thread that may block, so that it delays no task.
-    static func perform<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            global().async { continuation.resume(with: Result { try work() }) }
-        }
     }
 }
 

@@ -207,8 +207,6 @@ package struct StoreBackup: Sendable {
     }
 
     private static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue(label: "intertwine.backup").async { continuation.resume(with: Result { try body() }) }
-        }
+        try await DispatchQueue(label: "intertwine.backup").perform(body)
     }
 }

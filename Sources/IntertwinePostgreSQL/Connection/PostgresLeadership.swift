@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import IntertwinePrimitives
 internal import IntertwineStorageCore
 
 /// An election among all processes that use a database: the process whose session holds an advisory lock leads.
@@ -19,9 +20,7 @@ final class PostgresLeadership: LeaderElection, @unchecked Sendable {
     }
 
     func isLeading() async -> Bool {
-        await withCheckedContinuation { continuation in
-            queue.async { [self] in continuation.resume(returning: check()) }
-        }
+        await queue.perform { [self] in check() }
     }
 
     private func check() -> Bool {

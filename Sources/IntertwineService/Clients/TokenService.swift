@@ -108,7 +108,7 @@ final class TokenService: ServiceLifecycle.Service, Sendable {
     }
 
     private static func document(inFile path: String) async throws -> [UInt8] {
-        try await DispatchQueue.perform {
+        try await DispatchQueue.global().perform {
             do throws(TextFile.ReadError) {
                 return Array(try TextFile.text(at: path).utf8)
             } catch {

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import IntertwinePrimitives
 internal import Synchronization
 
 /// One thread verifies signatures, and a bounded number of tokens waits for it. Why: different tokens, as many as an attacker can send,
@@ -52,13 +53,7 @@ package final class TokenVerifier: Sendable {
         let candidates = try await keys.candidates(for: parsed, now: now)
         defer { waiting.subtract(1, ordering: .relaxed) }
         guard waiting.add(1, ordering: .relaxed).newValue <= Self.maximumWaiting else { throw .overloaded }
-        let result: Result<TokenCache.Entry, TokenError> = await withCheckedContinuation { continuation in
-            queue.async { [rules] in
-                continuation.resume(
-                    returning: Result { () throws(TokenError) in try Self.entry(for: parsed, candidates, rules, now: now) })
-            }
-        }
-        return try result.get()
+        return try await queue.perform { [rules] () throws(TokenError) in try Self.entry(for: parsed, candidates, rules, now: now) }
     }
 
     private static func entry(

@@ -150,10 +150,8 @@ struct ConsoleRoutes: Sendable {
                 && (from.map { entry.time >= $0 } ?? true) && (to.map { entry.time <= $0 || entry.time.hasPrefix($0) } ?? true)
         }
         let path = auditLog
-        let (entries, rest) = try await withCheckedThrowingContinuation { continuation in
-            Self.reading.async {
-                continuation.resume(with: Result { try AuditReader.read(path, before: end, from: from, limit: limit, isWanted) })
-            }
+        let (entries, rest) = try await Self.reading.perform {
+            try AuditReader.read(path, before: end, from: from, limit: limit, isWanted)
         }
         let page = ListPage(limit: limit, last: rest.map(String.init), path: request.pathWithoutPage)
         let lines = entries.map {

@@ -3,6 +3,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 internal import IntertwineStorage
 
 /// `POST /admin/items`: an import, gathered as it arrives, and written in one transaction.
@@ -184,8 +185,6 @@ private final class ImportStream: @unchecked Sendable {
     }
 
     private func perform<Value: Sendable>(_ body: @escaping @Sendable (ImportStream) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result { try body(self) }) }
-        }
+        try await queue.perform { try body(self) }
     }
 }

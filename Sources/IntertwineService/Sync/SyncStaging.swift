@@ -166,9 +166,7 @@ final class SyncStaging: @unchecked Sendable {
     }
 
     private func perform<Value: Sendable>(_ body: @escaping @Sendable (SyncStaging) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result { try body(self) }) }
-        }
+        try await queue.perform { try body(self) }
     }
 }
 

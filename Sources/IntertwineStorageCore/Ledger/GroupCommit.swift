@@ -126,9 +126,7 @@ package final class GroupCommit<Writer: LedgerGroupWriter>: @unchecked Sendable 
     }
 
     package func inTurn<Value: Sendable>(_ body: @escaping @Sendable (Writer) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in continuation.resume(with: Result { try body(writer) }) }
-        }
+        try await queue.perform { [self] in try body(writer) }
     }
 
     package func inTurnBlocking<Value>(_ body: (Writer) throws -> Value) throws -> Value {
