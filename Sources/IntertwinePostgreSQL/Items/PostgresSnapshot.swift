@@ -192,19 +192,3 @@ package final class PostgresSnapshot: StoreSnapshot, SQLSession {
         }
     }
 }
-
-extension PageDirection {
-    fileprivate var outermost: Int64 {
-        switch self {
-        case .forward: .min
-        case .backward: .max
-        }
-    }
-
-    fileprivate var words: (comparison: String, order: String) {
-        switch self {
-        case .forward: (">", "")
-        case .backward: ("<", " DESC")
-        }
-    }
-}

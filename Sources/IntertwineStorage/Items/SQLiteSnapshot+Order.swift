@@ -8,7 +8,7 @@ extension SQLiteSnapshot {
     ) throws {
         guard let anchor else { return try visit(stream, by: field, direction, where: "", [], limit: limit, body) }
         // Two range queries of the index run in sequence, because SQLite would not seek to the start of both in one condition.
-        let comparison = direction == .forward ? ">" : "<"
+        let comparison = direction.words.comparison
         let expression = SectionIndex(stream: stream, field: field).expression(.sqlite)
         let key = anchor.key ?? field.leastKey
         var alike = 0
@@ -37,7 +37,7 @@ extension SQLiteSnapshot {
         limit: Int, _ body: (ItemRow) throws -> Void
     ) throws {
         let expression = SectionIndex(stream: stream, field: field).expression(.sqlite)
-        let way = direction == .forward ? "" : " DESC"
+        let way = direction.words.order
         // For items with an equal field, the order names the position alone, so that SQLite does not sort.
         let order = position == nil ? "\(expression)\(way), position\(way)" : "position\(way)"
         let statement = try ordered(

@@ -93,12 +93,3 @@ package struct SQLiteSnapshot: StoreSnapshot, SQLSession {
         }
     }
 }
-
-extension PageDirection {
-    fileprivate var outermost: Int64 {
-        switch self {
-        case .forward: .min
-        case .backward: .max
-        }
-    }
-}

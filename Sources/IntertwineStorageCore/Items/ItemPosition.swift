@@ -10,3 +10,8 @@ package enum ItemPosition {
         return next
     }
 }
+
+extension PageDirection {
+    package var outermost: Int64 { self == .forward ? .min : .max }
+    package var words: (comparison: String, order: String) { self == .forward ? (">", "") : ("<", " DESC") }
+}
