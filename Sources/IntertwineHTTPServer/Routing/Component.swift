@@ -13,12 +13,6 @@ extension JSONValue {
 
     /// Why no error: the tests compare all examples with their schemas.
     static func example(_ json: String) -> JSONValue { (try? JSONValue(json: Array(json.utf8))) ?? .text(json) }
-
-    var json: [UInt8] {
-        var writer = JSONWriter(capacity: 1_024)
-        writer.write(self)
-        return writer.bytes
-    }
 }
 
 struct ComponentCollector {

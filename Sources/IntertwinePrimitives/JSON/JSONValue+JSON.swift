@@ -1,4 +1,10 @@
 extension JSONValue {
+    package var json: [UInt8] {
+        var writer = JSONWriter(capacity: 1_024)
+        writer.write(self)
+        return writer.bytes
+    }
+
     package init(json bytes: [UInt8]) throws(JSONError) {
         var scanner = JSONScanner()
         scanner.skipWhitespace(bytes.span)

@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 
 struct FeedCatalogue: Sendable {
     let main: FeedAssembler
@@ -44,21 +45,11 @@ struct FeedCatalogue: Sendable {
         filters: [String: [[FilterValue]]]
     ) -> [UInt8] {
         struct Listed: Encodable {
-            struct Part: Encodable {
+            struct Section: Encodable {
                 var name: String
-                var title: String?
+                @Null var title: String?
                 var path: String
                 var href: String
-
-                func encode(to encoder: any Encoder) throws {
-                    var container = encoder.container(keyedBy: CodingKeys.self)
-                    try container.encode(name, forKey: .name)
-                    try container.encode(title, forKey: .title)
-                    try container.encode(path, forKey: .path)
-                    try container.encode(href, forKey: .href)
-                }
-
-                enum CodingKeys: CodingKey { case name, title, path, href }
             }
 
             struct Filter: Encodable {
@@ -68,37 +59,29 @@ struct FeedCatalogue: Sendable {
             }
 
             struct Feed: Encodable {
-                var part: Part
+                var name: String
+                @Null var title: String?
+                var path: String
+                var href: String
                 var layouts: [String]
-                var sections: [Part]
+                var sections: [Section]
                 var filters: [Filter]?
-
-                func encode(to encoder: any Encoder) throws {
-                    try part.encode(to: encoder)
-                    var container = encoder.container(keyedBy: CodingKeys.self)
-                    try container.encode(layouts, forKey: .layouts)
-                    try container.encode(sections, forKey: .sections)
-                    try container.encodeIfPresent(filters, forKey: .filters)
-                }
-
-                enum CodingKeys: CodingKey { case layouts, sections, filters }
             }
 
             var feeds: [Feed]
-        }
-        func part(_ name: String, _ title: String?, _ path: String) -> Listed.Part {
-            Listed.Part(name: name, title: title, path: path, href: links.href(path))
         }
         let names = feeds.keys.sorted { $1 != DeclaredFeeds.mainName && ($0 == DeclaredFeeds.mainName || $0 < $1) }
         let listed = Listed(
             feeds: names.compactMap { name -> Listed.Feed? in
                 guard let feed = feeds[name] else { return nil }
                 let sections = (feed.source as? SectionedDataSource)?.sections ?? []
+                let path = name == DeclaredFeeds.mainName ? "/feed" : "/feeds/\(name)"
                 return Listed.Feed(
-                    part: part(name, titles[name]?[language], name == DeclaredFeeds.mainName ? "/feed" : "/feeds/\(name)"),
-                    layouts: layouts.map(\.rawValue),
+                    name: name, title: titles[name]?[language], path: path, href: links.href(path), layouts: layouts.map(\.rawValue),
                     sections: sections.compactMap { section in
-                        section.name.map { part($0, section.title?[language], "/feeds/\(name)/sections/\($0)") }
+                        guard let part = section.name else { return nil }
+                        let path = "/feeds/\(name)/sections/\(part)"
+                        return Listed.Section(name: part, title: section.title?[language], path: path, href: links.href(path))
                     },
                     filters: filters[name].map { values in
                         zip(feed.filters, values).map { Listed.Filter(name: $0.name, type: $0.form.rawValue, values: $1) }

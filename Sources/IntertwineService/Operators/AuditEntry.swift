@@ -34,53 +34,17 @@ struct AuditEntry: Codable, Sendable, Hashable {
 
     /// The encoded line with its line end. Why: Foundation's encoder takes as long as writing an item to the store.
     var line: [UInt8] {
-        var line: [UInt8] = []
-        line.reserveCapacity(512)
-        func write(_ text: String) {
-            let isLong = text.utf8.count > Self.textLimit
-            line.append(jsonString: (isLong ? String(decoding: text.utf8.prefix(Self.textLimit), as: UTF8.self) + "…" : text).utf8)
+        func text(_ text: String) -> JSONValue {
+            .text(text.utf8.count > Self.textLimit ? String(decoding: text.utf8.prefix(Self.textLimit), as: UTF8.self) + "…" : text)
         }
-        func begin(_ name: String) {
-            line.append(UInt8(ascii: line.isEmpty ? "{" : ","))
-            write(name)
-            line.append(UInt8(ascii: ":"))
-        }
-        func member(_ name: String, _ text: String) {
-            begin(name)
-            write(text)
-        }
-        func commas(before index: Int) { if index > 0 { line.append(UInt8(ascii: ",")) } }
-        if let changes {
-            begin("changes")
-            line.append(UInt8(ascii: "{"))
-            for (index, change) in changes.sorted(by: { $0.key < $1.key }).enumerated() {
-                commas(before: index)
-                write(change.key)
-                line += ":\(change.value)".utf8
-            }
-            line.append(UInt8(ascii: "}"))
-        }
-        if let id { member("id", id) }
-        if let items {
-            begin("items")
-            line.append(UInt8(ascii: "["))
-            for (index, item) in items.enumerated() {
-                commas(before: index)
-                write(item)
-            }
-            line.append(UInt8(ascii: "]"))
-        }
-        member("method", method)
-        member("outcome", outcome)
-        member("path", path)
-        if let status {
-            begin("status")
-            line += "\(status)".utf8
-        }
-        member("time", time)
-        member("who", who)
-        line += "}\n".utf8
-        return line
+        let counts = changes?.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .integer(Int64($0.value))) }
+        let members: [JSONValue.Member?] = [
+            counts.map { .init("changes", .object($0)) }, id.map { .init("id", text($0)) },
+            items.map { .init("items", .list($0.map(text))) }, .init("method", text(method)), .init("outcome", text(outcome)),
+            .init("path", text(path)), status.map { .init("status", .integer(Int64($0))) }, .init("time", text(time)),
+            .init("who", text(who)),
+        ]
+        return JSONValue.object(members.compactMap { $0 }).json + "\n".utf8
     }
 
     /// URLs in the query lose their own query, because keys are often stored there.

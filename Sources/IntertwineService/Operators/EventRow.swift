@@ -4,49 +4,36 @@ internal import IntertwinePrimitives
 
 /// An event as `intertwine export events` prints it and `GET /admin/events` sends it.
 package struct EventRow: Encodable {
-    private enum CodingKeys: CodingKey {
-        case marker, at, kind, cell, viewer, verdict, address, userAgent, campaign, feed, section, position, layout, input
-    }
-
     private let marker: Int64
     /// The time in RFC 3339 format, in UTC with milliseconds.
     private let at: String
     private let kind: String
     private let cell: String
-    private let viewer: String?
+    @Null private var viewer: String?
     private let verdict: String
-    private let address: String?
-    private let userAgent: String?
-    private let campaign: String?
-    private let page: ImpressionContext?
-    private let input: [String: InputValue]?
+    @Null private var address: String?
+    @Null private var userAgent: String?
+    @Null private var campaign: String?
+    @Null private var feed: String?
+    @Null private var section: String?
+    @Null private var position: Int?
+    @Null private var layout: String?
+    @Null private var input: [String: InputValue]?
 
     init(_ recorded: RecordedEvent) {
-        let event = recorded.event
+        let (event, page) = (recorded.event, recorded.event.page)
         marker = recorded.sequence
         at = Timestamp.exactText(milliseconds: event.at)
-        (kind, cell, viewer) = (event.kind.rawValue, event.cell, event.viewer)
-        (verdict, address, userAgent) = (event.verdict.rawValue, event.address, event.userAgent)
-        (campaign, page) = (event.impressionContext?.campaign, event.page)
+        (kind, cell, verdict) = (event.kind.rawValue, event.cell, event.verdict.rawValue)
+        viewer = event.viewer
+        address = event.address
+        userAgent = event.userAgent
+        campaign = event.impressionContext?.campaign
+        feed = page?.feed
+        section = page?.section
+        position = page?.position
+        layout = page?.layout.rawValue
         input = event.input.flatMap { try? JSONDecoder().decode([String: InputValue].self, from: Data($0.json.utf8)) }
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var row = encoder.container(keyedBy: CodingKeys.self)
-        try row.encode(marker, forKey: .marker)
-        try row.encode(at, forKey: .at)
-        try row.encode(kind, forKey: .kind)
-        try row.encode(cell, forKey: .cell)
-        try row.encode(viewer, forKey: .viewer)
-        try row.encode(verdict, forKey: .verdict)
-        try row.encode(address, forKey: .address)
-        try row.encode(userAgent, forKey: .userAgent)
-        try row.encode(campaign, forKey: .campaign)
-        try row.encode(page?.feed, forKey: .feed)
-        try row.encode(page?.section, forKey: .section)
-        try row.encode(page?.position, forKey: .position)
-        try row.encode(page?.layout.rawValue, forKey: .layout)
-        try row.encode(input, forKey: .input)
     }
 
     private enum InputValue: Codable {
