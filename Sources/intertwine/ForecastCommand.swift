@@ -187,15 +187,8 @@ struct ForecastCommand: AsyncParsableCommand {
                 String(row.viewers),
             ]
         }
-        let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
-        let lines = ([head] + rows).map { row in
-            row.enumerated().map { column, text in
-                let blanks = String(repeating: " ", count: widths[column] - text.count)
-                return column == 0 ? text + blanks : blanks + text
-            }.joined(separator: "  ")
-        }
         let reasons = document.campaigns.compactMap { row in row.reason.map { "\n\(row.campaign): \($0)" } }.joined()
-        return lines.joined(separator: "\n")
-            + "\n\(reasons)\n\(reasons.isEmpty ? "" : "\n")\(document.pages) pages from \(document.start), \(document.pagesPerSecond) a second\n"
+        return Output.table([head] + rows)
+            + "\(reasons)\n\(reasons.isEmpty ? "" : "\n")\(document.pages) pages from \(document.start), \(document.pagesPerSecond) a second\n"
     }
 }

@@ -39,6 +39,20 @@ enum Output {
         }
     }
 
+    /// One line for each row. The first column is aligned to the left, others to the right.
+    static func table(_ texts: [[String]]) -> String {
+        let rows = texts.map { $0.map(\.shown) }
+        guard let columns = rows.first?.indices else { return "" }
+        let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = columns.map { column in
+                let padding = String(repeating: " ", count: widths[column] - row[column].count)
+                return column == 0 ? row[column] + padding : padding + row[column]
+            }
+            return cells.joined(separator: "  ") + "\n"
+        }.joined()
+    }
+
     private static func put(_ text: String) {
         let bytes = Array(text.utf8)
         _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }

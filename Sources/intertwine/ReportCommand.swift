@@ -85,23 +85,10 @@ enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
     func text(of report: LedgerReport, _ question: LedgerReport.Query) -> String {
         let rows = report.table(of: question)
         return switch self {
-        case .table: Self.table(rows)
+        case .table: Output.table(rows)
         case .csv: report.csv(of: question)
         case .json: "[" + rows.dropFirst().map { Self.object(rows[0], $0) }.joined(separator: ",") + "]\n"
         }
-    }
-
-    private static func table(_ texts: [[String]]) -> String {
-        let rows = texts.map { $0.map(\.shown) }
-        guard let columns = rows.first?.indices else { return "" }
-        let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            let cells = columns.map { column in
-                let padding = String(repeating: " ", count: widths[column] - row[column].count)
-                return column == 0 ? row[column] + padding : padding + row[column]
-            }
-            return cells.joined(separator: "  ") + "\n"
-        }.joined()
     }
 
     private static func object(_ names: [String], _ row: [String]) -> String {
@@ -114,9 +101,7 @@ enum ReportFormat: String, CaseIterable, ExpressibleByArgument {
     }
 
     private static func quoted(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        bytes.append(jsonString: text.utf8)
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: JSONValue.text(text).json, as: UTF8.self)
     }
 }
 

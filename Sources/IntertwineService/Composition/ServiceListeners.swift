@@ -86,17 +86,31 @@ extension ServiceBuilder {
     private func administrationRoutes(
         _ live: ReloadableApplication, _ stores: OpenStores, _ parts: ProcessParts, _ samples: ServiceSamples
     ) -> [Route] {
-        HealthRoutes(store: stores.store, ledger: stores.ledger, state: parts.state, tag: "Health").routes
+        let (store, kinds, archive) = (stores.store, stores.declared.kinds, stores.ledger)
+        let items: [[Route]] = [
+            ItemRoutes(store: store, kinds: kinds, described: extensions.kinds).routes,
+            ItemListRoutes(store: store, kinds: kinds, links: parts.images.links).routes, KindRoutes(kinds: kinds).routes,
+            TakedownRoutes(store: store, kinds: kinds).routes, OperationRoutes(store: store, kinds: kinds).routes,
+            ImportRoutes(location: stores.location, kinds: kinds, settings: configuration.admin).routes,
+            PatchRoutes(store: store, kinds: kinds, settings: configuration.admin).routes,
+            PurgeRoutes(manager: parts.images.manager).routes,
+        ]
+        let events: [[Route]] = [
+            ReportRoutes(
+                archive: archive, prefixes: stores.declared.advertisementPrefixes,
+                figures: { try await live.current.campaigns.figures(in: store, stores.ledger, now: stores.clock()) },
+                ownDays: { try await live.current.campaigns.report(byOwnDays: $0, of: stores.ledger, in: store) }
+            ).routes,
+            LedgerEventRoutes(archive: archive, isStopping: { parts.state.isDraining }).routes,
+            ViewerErasureRoutes(
+                archive: archive, owners: { IdempotencyKeys.owners(of: $0, stores.ring.keys) },
+                erased: { parts.subscribers.viewerDidChange($0) }
+            ).routes,
+            EventVoidRoutes(archive: archive, addresses: { live.current.privacy }).routes,
+        ]
+        return HealthRoutes(store: store, ledger: stores.ledger, state: parts.state, tag: "Health").routes
             + MetricsRoutes(registry: telemetry.registry, samples: samples.read).routes
-            + OperatorRoutes(
-                store: stores.store, location: stores.location, kinds: stores.declared.kinds, described: extensions.kinds,
-                settings: configuration.admin, archive: stores.ledger, state: parts.state, prefixes: stores.declared.advertisementPrefixes,
-                reportQuery: { try await live.current.campaigns.figures(in: stores.store, stores.ledger, now: stores.clock()) },
-                ownDays: { try await live.current.campaigns.report(byOwnDays: $0, of: stores.ledger, in: stores.store) },
-                images: parts.images.manager, links: parts.images.links, polling: parts.polling,
-                owners: { IdempotencyKeys.owners(of: $0, stores.ring.keys) },
-                onErasure: { parts.subscribers.viewerDidChange($0) }, addresses: { live.current.privacy }
-            ).routes
+            + (items + events).flatMap { $0 } + SourceRoutes(polling: parts.polling).routes
             + ExplainRoutes(
                 feeds: { live.current.feeds }, kinds: stores.declared.kinds, ledger: stores.ledger,
                 campaigns: { live.current.campaigns }

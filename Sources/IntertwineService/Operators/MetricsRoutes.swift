@@ -1,59 +1,5 @@
 internal import HTTPTypes
-internal import IntertwineFeed
 internal import IntertwineHTTPServer
-internal import IntertwineImages
-internal import IntertwineStorage
-
-struct OperatorRoutes: Sendable {
-    private let store: any ItemStore
-    private let location: any ItemLocation
-    private let kinds: ItemKinds
-    private let described: [any ItemKind]
-    private let settings: AdminSettings
-    private let archive: any LedgerArchive
-    private let state: ServiceState
-    private let prefixes: [String]
-    private let figures: @Sendable () async throws -> [String: CampaignStatistics]
-    private let images: ImageNetworkManager
-    private let links: ImageLinks?
-    private let polling: SourcePoller
-    private let owners: @Sendable (_ viewer: String) -> [String]
-    private let erased: @Sendable (_ viewer: String) -> Void
-    private let addresses: @Sendable () -> AddressPrivacy
-    private let ownDays: @Sendable (ClosedRange<Int>) async throws -> LedgerReport
-
-    init(
-        store: any ItemStore, location: any ItemLocation, kinds: ItemKinds, described: [any ItemKind] = [], settings: AdminSettings,
-        archive: any LedgerArchive, state: ServiceState, prefixes: [String],
-        reportQuery: @escaping @Sendable () async throws -> [String: CampaignStatistics],
-        ownDays: @escaping @Sendable (ClosedRange<Int>) async throws -> LedgerReport,
-        images: ImageNetworkManager, links: ImageLinks? = nil,
-        polling: SourcePoller,
-        owners: @escaping @Sendable (_ viewer: String) -> [String], onErasure: @escaping @Sendable (_ viewer: String) -> Void,
-        addresses: @escaping @Sendable () -> AddressPrivacy
-    ) {
-        (self.store, self.location, self.kinds, self.described, self.settings) = (store, location, kinds, described, settings)
-        (self.archive, self.state, self.prefixes, self.figures, self.ownDays) = (archive, state, prefixes, reportQuery, ownDays)
-        (self.images, self.polling, self.links) = (images, polling, links)
-        (self.owners, self.erased, self.addresses) = (owners, onErasure, addresses)
-    }
-
-    var routes: [Route] {
-        ItemRoutes(store: store, kinds: kinds, described: described).routes
-            + ItemListRoutes(store: store, kinds: kinds, links: links).routes
-            + KindRoutes(kinds: kinds).routes
-            + TakedownRoutes(store: store, kinds: kinds).routes
-            + OperationRoutes(store: store, kinds: kinds).routes
-            + ImportRoutes(location: location, kinds: kinds, settings: settings).routes
-            + PatchRoutes(store: store, kinds: kinds, settings: settings).routes
-            + PurgeRoutes(manager: images).routes
-            + ReportRoutes(archive: archive, prefixes: prefixes, figures: figures, ownDays: ownDays).routes
-            + LedgerEventRoutes(archive: archive, isStopping: { [state] in state.isDraining }).routes
-            + ViewerErasureRoutes(archive: archive, owners: owners, erased: erased).routes
-            + EventVoidRoutes(archive: archive, addresses: addresses).routes
-            + SourceRoutes(polling: polling).routes
-    }
-}
 
 struct MetricsRoutes: Sendable {
     let registry: PrometheusRegistry
