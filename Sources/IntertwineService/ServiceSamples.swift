@@ -64,30 +64,24 @@ struct ServiceSamples: Sendable {
 
     private var reads: [MetricSample] {
         let files = [("items", store.readStatistics), ("ledger", ledger.readStatistics)]
-        func samples(_ name: String, _ kind: MetricSample.Kind, _ help: String, _ value: (ReadStatistics) -> Int) -> [MetricSample] {
-            files.map { MetricSample(name, kind, help, labels: [("file", $0)], Double(value($1))) }
-        }
-        return samples("intertwine_store_reads_total", .counter, "Completed reads of a database file.") { $0.finished }
-            + samples("intertwine_store_reads_running", .gauge, "Reads that run on a thread.") { $0.running }
-            + samples("intertwine_store_reads_queued", .gauge, "Reads that wait for a thread.") { $0.waiting }
-            + samples(
-                "intertwine_store_refused_reads_total", .counter, "Reads rejected because the queue was full or they waited too long."
-            ) {
-                $0.refused
-            }
+        return MetricSample.each(
+            "intertwine_store_reads_total", .counter, "Completed reads of a database file.", by: "file", files.map { ($0, $1.finished) })
+            + MetricSample.each(
+                "intertwine_store_reads_running", .gauge, "Reads that run on a thread.", by: "file", files.map { ($0, $1.running) })
+            + MetricSample.each(
+                "intertwine_store_reads_queued", .gauge, "Reads that wait for a thread.", by: "file", files.map { ($0, $1.waiting) })
+            + MetricSample.each(
+                "intertwine_store_refused_reads_total", .counter, "Reads rejected because the queue was full or they waited too long.",
+                by: "file", files.map { ($0, $1.refused) })
     }
 
     private var checks: [MetricSample] {
-        servedFiles.flatMap { name, file in
-            [
-                MetricSample(
-                    "intertwine_store_checks_total", .counter, "Completed checks of a database file without corruption.",
-                    labels: [("file", name)], Double(file.completeChecks)),
-                MetricSample(
-                    "intertwine_store_corrupt", .gauge, "1 if a database file is known to be corrupt; it accepts no writes.",
-                    labels: [("file", name)], file.isCorrupt ? 1 : 0),
-            ]
-        }
+        MetricSample.each(
+            "intertwine_store_checks_total", .counter, "Completed checks of a database file without corruption.", by: "file",
+            servedFiles.map { ($0, $1.completeChecks) })
+            + MetricSample.each(
+                "intertwine_store_corrupt", .gauge, "1 if a database file is known to be corrupt; it accepts no writes.", by: "file",
+                servedFiles.map { ($0, $1.isCorrupt ? 1 : 0) })
     }
 
     private var commits: [MetricSample] {
@@ -124,8 +118,8 @@ struct ServiceSamples: Sendable {
     }
 
     private var verified: [MetricSample] {
-        func samples(_ name: String, _ kind: MetricSample.Kind, _ help: String, _ value: (TokenService) -> Int) -> [MetricSample] {
-            tokens.map { MetricSample(name, kind, help, labels: [("listener", $0.listener)], Double(value($0))) }
+        func samples(_ name: String, _ help: String, _ value: (TokenService) -> Int) -> [MetricSample] {
+            MetricSample.each(name, .gauge, help, by: "listener", tokens.map { ($0.listener, value($0)) })
         }
         let outcomes = tokens.flatMap { service in
             service.verifier.outcomes.map { outcome in
@@ -143,37 +137,30 @@ struct ServiceSamples: Sendable {
         }
         let now = clock()
         return outcomes
-            + samples("intertwine_token_cache_entries", .gauge, "Verified tokens in the cache.") { $0.verifier.cacheUsage.entries }
-            + samples("intertwine_token_cache_bytes", .gauge, "Bytes of verified tokens in the cache.") { $0.verifier.cacheUsage.bytes }
-            + samples("intertwine_token_keys", .gauge, "Keys that verify tokens.") { $0.keys.statistics.keys } + reloads
-            + samples("intertwine_token_keys_age_seconds", .gauge, "Time since the keys of tokens were loaded; -1 before the first time.") {
+            + samples("intertwine_token_cache_entries", "Verified tokens in the cache.") { $0.verifier.cacheUsage.entries }
+            + samples("intertwine_token_cache_bytes", "Bytes of verified tokens in the cache.") { $0.verifier.cacheUsage.bytes }
+            + samples("intertwine_token_keys", "Keys that verify tokens.") { $0.keys.statistics.keys } + reloads
+            + samples("intertwine_token_keys_age_seconds", "Time since the keys of tokens were loaded; -1 before the first time.") {
                 $0.keys.statistics.loaded.map { Int((now - $0) / 1_000) } ?? -1
             }
     }
 
     private var keys: [MetricSample] {
-        keyCreation().map { creation in
-            [
-                MetricSample(
-                    "intertwine_signing_key_age_seconds", .gauge, "Time since the newest signing key was created.", labels: [],
-                    Double(max(0, clock() - creation)) / 1_000)
-            ]
-        } ?? []
+        guard let creation = keyCreation() else { return [] }
+        let age = Double(max(0, clock() - creation)) / 1_000
+        return [MetricSample("intertwine_signing_key_age_seconds", .gauge, "Time since the newest signing key was created.", age)]
     }
 
     private var tracked: [MetricSample] {
         let state = trackers.state
-        let outcomes = [("succeeded", state.succeeded), ("failed", state.failed), ("abandoned", state.abandoned)]
-        return outcomes.map { outcome, count in
-            MetricSample(
-                "intertwine_tracker_calls_total", .counter, "Tracker calls, by outcome; failed calls are retried.",
-                labels: [("outcome", outcome)], Double(count))
-        } + [
-            .gauge("intertwine_tracker_calls_pending", "Tracker calls that are pending.", state.summary.waiting),
-            .gauge(
-                "intertwine_tracker_calls_abandoned", "Abandoned tracker calls that are stored.",
-                state.summary.givenUp),
-        ]
+        return MetricSample.each(
+            "intertwine_tracker_calls_total", .counter, "Tracker calls, by outcome; failed calls are retried.", by: "outcome",
+            [("succeeded", state.succeeded), ("failed", state.failed), ("abandoned", state.abandoned)]) + [
+                .gauge("intertwine_tracker_calls_pending", "Tracker calls that are pending.", state.summary.waiting),
+                .gauge(
+                    "intertwine_tracker_calls_abandoned", "Abandoned tracker calls that are stored.",
+                    state.summary.givenUp),
+            ]
     }
 
     private var logs: [MetricSample] {
@@ -187,18 +174,19 @@ struct ServiceSamples: Sendable {
     }
 
     private static func images(_ metrics: ImageMetrics) -> [MetricSample] {
+        func each(_ name: String, _ help: String, _ label: String, _ values: [String: Int]) -> [MetricSample] {
+            MetricSample.each(name, .counter, help, by: label, values.sorted { $0.key < $1.key })
+        }
         let outcomes = Dictionary(uniqueKeysWithValues: metrics.requests.map { ($0.key.rawValue, $0.value) })
-        return labelled("intertwine_image_requests_total", "Requests for images, by cache result.", "outcome", outcomes)
-            + labelled("intertwine_image_downloads_total", "Completed downloads, by result.", "result", metrics.upstream)
-            + labelled("intertwine_image_failed_resizes_total", "Failed resizes, by reason.", "reason", metrics.sizedFailed)
-            + labelled(
+        return each("intertwine_image_requests_total", "Requests for images, by cache result.", "outcome", outcomes)
+            + each("intertwine_image_downloads_total", "Completed downloads, by result.", "result", metrics.upstream)
+            + each("intertwine_image_failed_resizes_total", "Failed resizes, by reason.", "reason", metrics.sizedFailed)
+            + each(
                 "intertwine_image_cancelled_waiters_total", "Waiting requests that were cancelled, by the stage of their download.",
-                "stage",
-                metrics.cancelledWaiters)
-            + labelled(
+                "stage", metrics.cancelledWaiters)
+            + each(
                 "intertwine_image_cancelled_downloads_total", "Downloads cancelled because no request waited, by stage.", "stage",
-                metrics.aborted
-            )
+                metrics.aborted)
             + [
                 .counter(
                     "intertwine_image_coalesced_requests_total", "Requests coalesced with the download of another request.",
@@ -234,12 +222,6 @@ struct ServiceSamples: Sendable {
             .gauge("intertwine_image_\(name)_cache_entries", "Images in the \(name) cache.", entries),
             .counter("intertwine_image_\(name)_cache_evictions_total", "Images evicted from the \(name) cache.", evictions),
         ]
-    }
-
-    private static func labelled(_ name: String, _ help: String, _ label: String, _ values: [String: Int]) -> [MetricSample] {
-        values.sorted { $0.key < $1.key }.map { key, value in
-            MetricSample(name, .counter, help, labels: [(label, key)], Double(value))
-        }
     }
 }
 

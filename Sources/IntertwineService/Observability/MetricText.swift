@@ -64,6 +64,10 @@ package struct MetricSample: Sendable {
         MetricSample(name, .counter, help, Double(value))
     }
 
+    static func each(_ name: String, _ kind: Kind, _ help: String, by label: String, _ values: [(String, Int)]) -> [MetricSample] {
+        values.map { MetricSample(name, kind, help, labels: [(label, $0)], Double($1)) }
+    }
+
     static func gauge(_ name: String, _ help: String, _ value: Int) -> MetricSample {
         MetricSample(name, .gauge, help, Double(value))
     }
