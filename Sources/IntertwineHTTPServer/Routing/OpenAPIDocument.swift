@@ -72,7 +72,7 @@ package struct OpenAPIDocument: Sendable {
             guard !members.isEmpty else { return nil }
             return .init(
                 kind.rawValue,
-                .object(kind == .schemas ? Self.naming(kinds.filter { $0.example != nil }.map(\.kind), in: members) : members))
+                .object(kind == .schemas ? Self.naming(kinds, in: members) : members))
         }
         if let token {
             let scheme = JSONValue.object([
@@ -102,8 +102,14 @@ package struct OpenAPIDocument: Sendable {
     private static func naming(_ kinds: [Problem.ProblemType], in schemas: [JSONValue.Member]) -> [JSONValue.Member] {
         schemas.map { schema in
             guard schema.name == Schema.problemTypeName, case .object(let members) = schema.value else { return schema }
-            let uris = Set(kinds.map(\.uri)).sorted()
-            return .init(schema.name, .object(members + [.init("examples", .texts([Problem.plainType] + uris))]))
+            let kinds = Set(kinds).sorted { $0.uri < $1.uri }
+            let explanations = kinds.map { JSONValue.Member($0.uri, .text($0.explanation)) }
+            return .init(
+                schema.name,
+                .object(
+                    members + [
+                        .init("examples", .texts([Problem.plainType] + kinds.map(\.uri))), .init("x-explanations", .object(explanations)),
+                    ]))
         }
     }
 }

@@ -47,20 +47,12 @@ package struct ResponseDescription: Sendable {
         }
     }
 
-    /// A problem type that a response may have, for the type's page.
-    struct ProblemOccurrence: Sendable {
-        let kind: Problem.ProblemType
-        let status: HTTPResponse.Status
-        let text: String
-        let example: Problem?
-    }
-
     package let status: String
     let value: JSONValue
-    let problems: [ProblemOccurrence]
+    let problems: [Problem.ProblemType]
     private var extended: (@Sendable ([ProblemExample], String) -> ResponseDescription)?
 
-    private init(_ status: String, _ text: String, _ fields: [Header], content: JSONValue?, problems: [ProblemOccurrence] = []) {
+    private init(_ status: String, _ text: String, _ fields: [Header], content: JSONValue?, problems: [Problem.ProblemType] = []) {
         self.status = status
         self.problems = problems
         value = .object(
@@ -71,13 +63,13 @@ package struct ResponseDescription: Sendable {
             ].compactMap { $0 })
     }
 
-    private init(_ status: String, value: JSONValue, problems: [ProblemOccurrence]) {
+    private init(_ status: String, value: JSONValue, problems: [Problem.ProblemType]) {
         self.status = status
         self.value = value
         self.problems = problems
     }
 
-    package func has(_ kind: Problem.ProblemType) -> Bool { problems.contains { $0.kind == kind } }
+    package func has(_ kind: Problem.ProblemType) -> Bool { problems.contains(kind) }
 
     package static func empty(_ status: HTTPResponse.Status, _ text: String, _ fields: [Header] = []) -> ResponseDescription {
         ResponseDescription(String(status.code), text, fields, content: nil)
@@ -95,7 +87,7 @@ package struct ResponseDescription: Sendable {
     /// Describes a response with one of several problems (RFC 9457).
     package static func problem(
         _ status: HTTPResponse.Status, _ text: String, _ problems: [ProblemExample], _ fields: [Header] = [.noStore], types: Schema? = nil,
-        others: [Problem.ProblemType] = [], members: [JSONValue.Member] = []
+        members: [JSONValue.Member] = []
     ) -> ResponseDescription {
         let code = status.code
         let uris = problems.map(\.uri)
@@ -113,14 +105,10 @@ package struct ResponseDescription: Sendable {
         let content = JSONValue.object([.init("schema", schema.value), .init("examples", .object(examples))])
         // If request fields select the responses of a resource, its problems carry `Vary` as well.
         let fields = fields.contains { $0.name == "Vary" } ? fields : fields + [.problemVary]
-        let occurrences = problems.compactMap { problem in
-            problem.kind.map { ProblemOccurrence(kind: $0, status: status, text: text, example: problem.details(status)) }
-        }
-        let unseen = others.map { ProblemOccurrence(kind: $0, status: status, text: text, example: nil) }
         var description = ResponseDescription(
-            String(code), text, fields, content: .object([.init(Problem.mediaType, content)]), problems: occurrences + unseen)
+            String(code), text, fields, content: .object([.init(Problem.mediaType, content)]), problems: problems.compactMap(\.kind))
         description.extended = { more, sentence in
-            problem(status, "\(text) \(sentence)", problems + more, fields, types: types, others: others, members: members)
+            problem(status, "\(text) \(sentence)", problems + more, fields, types: types, members: members)
         }
         return description
     }
@@ -166,7 +154,7 @@ struct Content: Sendable {
 
 extension Schema {
     private static let problemType = Schema.href.titled("Problem type").described(
-        "The path of a page that explains the type. `about:blank` if the status is sufficient."
+        "A URI that names the kind of problem; `x-explanations` explains each. `about:blank` if the status is sufficient."
     )
     .named(problemTypeName)
     static let problemTypeName = "ProblemType"

@@ -35,10 +35,8 @@ extension ServiceBuilder {
             clock: stores.clock,
             keyCreation: stores.ring.creation)
         let administration = administrationRoutes(live, stores, parts, samples)
-        let problemPages = OperatorDescription.problemPages(describing: administration)
-        let described = administration + [problemPages.route]
         let operatorRoutes =
-            described + [OperatorDescription.route(describing: described)]
+            administration + [OperatorDescription.route(describing: administration)]
             // The console shows pictures of items.
             + (configuration.webClient.isEnabled
                 ? WebClient.operatorRoutes() + parts.images.routes.filter { $0.method == .get } : [])
@@ -68,7 +66,7 @@ extension ServiceBuilder {
             let handler = AdminAuthMiddleware(
                 guarding: OperatorGuard(
                     configuration.admin, tokens: parts.operatorTokens?.verifier,
-                    open: HealthRoutes.paths.union(WebClient.operatorPaths).union(problemPages.paths), logger: logger),
+                    open: HealthRoutes.paths.union(WebClient.operatorPaths), logger: logger),
                 next: Router(operatorRoutes, clock: stores.clock, logger: logger), audit: audit, clock: stores.clock, logger: logger)
             operatorHandler = handler
             servers.append(

@@ -38,9 +38,7 @@ struct APIDescription: Sendable {
         @Sendable func amended(_ text: String) -> String {
             viewerHeader.isEmpty || viewerHeader == name ? text : text.replacing(name, with: viewerHeader)
         }
-        let pages = ProblemPages(describing: described + schemas, common: Self.service.responses, caching: .pageCaching, amended: amended)
-        let description = Self.service.route(caching: .pageCaching, describing: described + schemas + [pages.route], amended: amended)
-        self.routes = [description, pages.route] + schemas
+        self.routes = [Self.service.route(caching: .pageCaching, describing: described + schemas, amended: amended)] + schemas
     }
 
     static let service = OpenAPIDocument(
@@ -53,8 +51,8 @@ struct APIDescription: Sendable {
             Each path with `GET` supports `HEAD`. `OPTIONS` gets 204 with `Allow`. Other methods get 405 with `Allow`; methods that HTTP \
             does not define get 501. Paths outside this description get 404. All of these errors are `about:blank` problems.
 
-            Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is the path of a page that explains it, or \
-            `about:blank` if the status is sufficient. `errors` names each invalid parameter, and each invalid value of a body by its \
+            Every error is a problem (RFC 9457, `application/problem+json`). Its `type` names the kind of problem (`ProblemType`), or \
+            is `about:blank` if the status is sufficient. `errors` names each invalid parameter, and each invalid value of a body by its \
             JSON Pointer. `instance` has the request's id.
 
             Responses of 1 KiB or more with an entity tag are compressed with gzip if the client accepts it; images are not. Every \

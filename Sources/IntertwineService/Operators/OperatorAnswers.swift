@@ -59,10 +59,6 @@ extension ResponseDescription.ProblemExample {
 }
 
 enum OperatorDescription {
-    static func problemPages(describing routes: [Route]) -> ProblemPages {
-        ProblemPages(describing: routes, common: ResponseDescription.usualForOperators, caching: .noCache)
-    }
-
     static func route(describing routes: [Route]) -> Route {
         OpenAPIDocument(
             title: "Intertwine, for operators", summary: "The admin API.",
@@ -71,7 +67,7 @@ enum OperatorDescription {
                 paths and methods require a token. A JSON Web Token has a role: `read` permits reads, `edit` also writes of items, and `publish` \
                 also takedowns, purges of images and erasures of viewers. `admin.token` permits everything.
 
-                Every error is a problem (RFC 9457, `application/problem+json`). Its `type` is the path of a page that explains it, which requires no token. Each path with `GET` supports `HEAD`. Other methods get 405 with `Allow`. \
+                Every error is a problem (RFC 9457, `application/problem+json`). Its `type` names the kind of problem (`ProblemType`). Each path with `GET` supports `HEAD`. Other methods get 405 with `Allow`. \
                 Every response has `X-Request-ID`, the id of the request in the log. Each write has lines in `audit.log`, rejected ones too.
                 """,
             tags: [

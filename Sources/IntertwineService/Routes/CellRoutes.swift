@@ -16,7 +16,7 @@ extension ResponseDescription {
                 members: """
                     "invocation":{"id":"ifcszE5kp_GApLazICZp4A"},"commands":[{"command":"save","outcome":"failed"}]
                     """), .keyReused,
-        ], others: [.refused], members: Schema.failureMembers)
+        ], members: Schema.failureMembers)
 
     static func viewerRequired(_ detail: String) -> ResponseDescription {
         problem(

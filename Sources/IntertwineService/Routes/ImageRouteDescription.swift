@@ -117,11 +117,7 @@ enum ImageRouteDescription {
         let images = reasons.map { ResponseDescription.ProblemExample(.image(code: $0), "The image could not be fetched.") }
         let others = problems.map { Schema.word($0.uri) }
         let type = others.isEmpty ? Schema.imageProblemType : .choice(others + [.imageProblemType])
-        let further = ImageError.codes.filter { $0.status == status.code && !reasons.contains($0.code) }
-        let upstream = reasons.contains { $0.hasPrefix("upstream-") } ? ["upstream-status"] : []
-        return .problem(
-            status, text, problems + images, failure + fields, types: type,
-            others: (upstream + further.map(\.code)).map { .image(code: $0) })
+        return .problem(status, text, problems + images, failure + fields, types: type)
     }
 
     private static let imageHeaders: [ResponseDescription.Header] = [

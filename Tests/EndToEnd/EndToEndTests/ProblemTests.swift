@@ -110,33 +110,6 @@ struct ProblemTests {
         }
     }
 
-    @Test("The type of a problem links to its page on both listeners without a token")
-    func pages() async throws {
-        try await offPool {
-            let service = try RunningService(items: Items.users(1), settings: [RunningService.tokenSetting])
-            for (problem, port) in [
-                (try service.get("/feed?limit=0"), service.port),
-                (try service.admin("DELETE", "/admin/images"), service.adminPort),
-            ] {
-                let path = try #require(try JSON(problem.text)["type"]?.text)
-                #expect(path == "/problems/invalid-parameter")
-                func get(_ path: String, _ fields: [String] = []) throws -> RawResponse {
-                    try RunningService.ask(try RawClient(port: port), "GET", path, fields: ["User-Agent: tests"] + fields)
-                }
-                let page = try get(path)
-                #expect(page.status == 200 && page["content-type"] == "text/html; charset=utf-8")
-                #expect(page["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
-                #expect(page["x-content-type-options"] == "nosniff" && page["cache-control"] == "no-cache")
-                #expect(page.text.contains("<h1>Invalid parameter</h1>") && page.text.contains("<td>400</td>"))
-                let tag = try #require(page["etag"])
-                #expect(try get(path, ["If-None-Match: \(tag)"]).status == 304)
-                #expect(try get("/problems/no-such-type", ["Authorization: Bearer \(RunningService.token)"]).status == 404)
-            }
-            #expect(try service.get("/problems/image-upstream-404").status == 200)
-            #expect(try service.get("/problems/image-upstream-599").text.contains("<h1>Image upstream status</h1>"))
-        }
-    }
-
     @Test("The instance of a problem has the request id of the access log")
     func instance() async throws {
         try await offPool {
