@@ -31,8 +31,6 @@ package struct BoundedCache<Key: Hashable, Value> {
         }
     }
 
-    @inlinable package func isOld(_ key: Key) -> Bool { old.entries[key] != nil }
-
     @inlinable package func peek(_ key: Key) -> Value? { young.entries[key] ?? old.entries[key] }
 
     @inlinable func cost(of key: Key, _ value: Value) -> Int { entryCost?(key, value) ?? 1 }

@@ -71,6 +71,7 @@ final class ImageProxy: Sendable {
         prefetcher?.stop()
         await manager.shutDown()
         await workers.shutDown()
+        known?.close()
         await transfers.shutDown()
         transfers.loop.stop()
     }
