@@ -38,9 +38,25 @@ extension RequestHead {
 }
 
 /// Comparison of entity tags (RFC 9110, 8.8.3).
-private enum EntityTags {
+package enum EntityTags {
+    /// Returns nil if the field is neither `*` nor a list of entity tags.
+    package static func field(_ field: String, names tag: String, strongly: Bool) -> Bool? {
+        var field = field
+        return field.withUTF8 { bytes in
+            let value = ByteView(bytes)
+            var isList = true
+            if !value.isEqual("*") {
+                value.forEachElement { element in
+                    isList = element.isEmpty || opaque(element).0 != nil
+                    return isList
+                }
+            }
+            return isList ? list(value, names: Array(tag.utf8), strongly: strongly) : nil
+        }
+    }
+
     /// Strong comparison never matches a weak tag.
-    static func list(_ value: ByteView, names tag: [UInt8]?, strongly: Bool) -> Bool {
+    fileprivate static func list(_ value: ByteView, names tag: [UInt8]?, strongly: Bool) -> Bool {
         if value.isEqual("*") { return true }
         guard let tag else { return false }
         let current = tag.withUnsafeBufferPointer { bytes in

@@ -39,24 +39,14 @@ struct StoredItem: Sendable, Hashable {
 /// Without a condition, a write may create an item that does not exist, repeat its current content, or remove it; other writes get 428.
 /// Why: updates that the writer has not seen are never overwritten by accident.
 struct Precondition: Sendable {
-    private enum Tags: Sendable {
-        case any
-        case some([String])
-
-        func names(_ tag: String) -> Bool {
-            switch self {
-            case .any: true
-            case .some(let tags): tags.contains(tag)
-            }
-        }
-    }
-
-    private let match: Tags?
-    private let noneMatch: Tags?
+    private let match: String?
+    private let noneMatch: String?
 
     init(_ request: HTTPRequest) throws(Problem) {
-        match = try Self.tags(.ifMatch, of: request, isStrong: true)
-        noneMatch = try Self.tags(.ifNoneMatch, of: request, isStrong: false)
+        (match, noneMatch) = (request.headerFields[.ifMatch], request.headerFields[.ifNoneMatch])
+        for (name, field) in [("If-Match", match), ("If-None-Match", noneMatch)] {
+            if let field, EntityTags.field(field, names: "", strongly: false) == nil { throw Self.malformed(name) }
+        }
     }
 
     /// ``Problem`` (412 or 428) if the write must not be performed.
@@ -66,8 +56,8 @@ struct Precondition: Sendable {
             return
         }
         let tag = stored.entityTag
-        if let match, !match.names(tag) { throw Self.failed("The item has changed.", tag) }
-        if let noneMatch, noneMatch.names(tag) { throw Self.failed("The item exists.", tag) }
+        if let match, EntityTags.field(match, names: tag, strongly: true) != true { throw Self.failed("The item has changed.", tag) }
+        if let noneMatch, EntityTags.field(noneMatch, names: tag, strongly: false) == true { throw Self.failed("The item exists.", tag) }
         guard match != nil || noneMatch != nil || isFree(stored) else {
             throw Problem(
                 .preconditionRequired, .preconditionRequired,
@@ -80,28 +70,6 @@ struct Precondition: Sendable {
         var fields: HTTPFields = [:]
         fields[.eTag] = tag
         return Problem(.preconditionFailed, .preconditionFailed, detail, fields: fields)
-    }
-
-    /// Weak tags never match in a strong comparison.
-    private static func tags(_ name: HTTPField.Name, of request: HTTPRequest, isStrong: Bool) throws(Problem) -> Tags? {
-        guard let field = request.headerFields[name] else { return nil }
-        let malformed = malformed(name.rawName)
-        var rest = field.utf8[...]
-        func skip(_ bytes: String) { rest = rest.drop { bytes.utf8.contains($0) } }
-        skip(" \t")
-        if rest.elementsEqual("*".utf8) { return .any }
-        var tags: [String] = []
-        while !rest.isEmpty {
-            let isWeak = rest.starts(with: "W/".utf8)
-            if isWeak { rest = rest.dropFirst(2) }
-            guard rest.first == UInt8(ascii: "\""), let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else { throw malformed }
-            if !(isWeak && isStrong) { tags.append(String(Substring(rest[...end]))) }
-            rest = rest[end...].dropFirst()
-            skip(" \t")
-            guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { throw malformed }
-            skip(", \t")
-        }
-        return .some(tags)
     }
 
     static func malformed(_ name: String) -> Problem {
