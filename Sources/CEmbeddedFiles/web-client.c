@@ -157,6 +157,8 @@ _Bool webClientFile(int index, struct EmbeddedFile *file) {
 #include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/main.mjs"
 #include "file.inc"
+#define NAME "../IntertwineService/WebClient/files/order.mjs"
+#include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/overlays.css"
 #include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/page-client.mjs"

@@ -10,7 +10,7 @@ struct OperatorPageRoutes: Sendable {
         """
     /// The form of an item shows its cells by the element of the web client.
     private static let files = WebClientFile.all.filter {
-        $0.isOfOperators || ["look.css", "page-client.mjs"].contains($0.name) || $0.name.hasPrefix("client/")
+        $0.isOfOperators || ["look.css", "page-client.mjs", "icon.svg"].contains($0.name) || $0.name.hasPrefix("client/")
     }
 
     var routes: [Route] {

@@ -1,6 +1,7 @@
 """Provokes responses of every operation of the admin listener, and validates each against its description."""
 import base64
 import json
+import re
 import time
 
 from answers import Walk
@@ -193,8 +194,28 @@ def console(walk):
     walk.ask("get", "/admin/system", 200)
     void = "/admin/events/void"
     walk.ask("post", void, 200, body={"campaign": "spring", "from": "2026-01-01T00:00:00Z", "until": "2026-12-01T00:00:00Z", "dryRun": True})
+    walk.ask("post", void, 200, body={"campaign": "spring", "from": "2026-01-01T00:00:00Z", "until": "2026-01-02T00:00:00Z"})
     walk.ask("post", void, 422, body={"dryRun": 1})
     walk.ask("post", void, 400, body="{")
+
+
+def audited(walk):
+    """Each described operation that writes is in the audit log with who sent it, and as done if one succeeded: a new one must be, too."""
+    entries, href = [], "/admin/audit?limit=1000"
+    while href:
+        answer = json.loads(walk.follow("get", "/admin/audit", 200, href).content)
+        entries += answer["entries"]
+        href = answer["page"]["next"]
+    assert entries and all(entry["who"] for entry in entries)
+    reading = {("post", "/admin/preview/items/{kind}/{id}")}
+    for method, path in sorted(set(walk.description.operations()) - reading):
+        if method in ("get", "head", "options"):
+            continue
+        pattern = re.compile(re.sub(r"\\\{[^}]*\}", "[^/]*", re.escape(path)) + r"(\?.*)?")
+        own = [entry for entry in entries if entry["method"] == method.upper() and pattern.fullmatch(entry["path"])]
+        assert own, f"{method} {path} is not in the audit log"
+        succeeded = any(met[:2] == (method, path) and met[2] < 300 for met in walk.description.met)
+        assert not succeeded or any(entry["outcome"] == "done" for entry in own), f"{method} {path} is not in the audit log as done: {own[:3]}"
 
 
 def problem_types(walk):
@@ -220,6 +241,7 @@ def main():
         takedowns(walk)
         reading(walk, service)
         console(walk)
+        audited(walk)
         refused(walk)
         problem_types(walk)
     with Service(started) as service:

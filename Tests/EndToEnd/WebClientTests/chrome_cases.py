@@ -2,6 +2,7 @@
 from pathlib import Path
 
 from axe_cases import axe, findings
+from page import ids
 from relay import Relay
 from service import Service
 
@@ -109,8 +110,14 @@ def it_shows_what_an_app_receives_beside_the_feed(browser, relay, service):
         wide.wait(lambda: wide.script("return document.querySelector('intertwine-feed').textScale") == 2, "larger text")
         wide.script("$$('.switch').find((one) => one.textContent === 'Dark').click()")
         assert wide.script("return getComputedStyle(document.body).backgroundColor") == "rgb(19, 20, 23)"
+        place = "const { left, top } = $$('.switch').find((one) => one.textContent === 'Phone').getBoundingClientRect(); return [left, top]"
+        before = wide.script(place)
         wide.script("$$('.switch').find((one) => one.textContent === 'Phone').click()")
         wide.wait(lambda: wide.script("return $('.feed').offsetWidth") == 390 and wide.count() > 4, "the width of a phone")
+        # The switches stay, and the panel tells the size that the cell has here.
+        assert wide.script(place) == before, (wide.script(place), before)
+        wide.script("$$('.cell')[0].focus()")
+        wide.wait(lambda: "here 390 × " in wide.text("#inspector header"), "the size of the cell")
         assert "width=390" in wide.driver.current_url and "text=2" in wide.driver.current_url
         wide.script(axe())
         assert findings(wide, "the panel") == []
@@ -118,6 +125,40 @@ def it_shows_what_an_app_receives_beside_the_feed(browser, relay, service):
         assert wide.console() == [], wide.console()
         wide.open(relay.url, cells=12)
         assert wide.find("#inspector[hidden]"), "the panel that was closed is open again"
+        wide.click("#try-json")
+        wide.wait(lambda: wide.find("#inspector:not([hidden]) .form .json"), "the JSON again")
+    with browser.window(390, 844) as phone:
+        phone.open(relay.url, cells=4)
+        phone.click("#try-json")
+        phone.wait(lambda: phone.find("#inspector:not([hidden]) .form .json"), "the JSON on a phone")
+        phone.script(axe())
+        assert findings(phone, "the JSON on a phone") == [] and not phone.script("return document.documentElement.scrollWidth > innerWidth")
+
+
+def it_shows_an_operator_moving_a_cell(browser, relay, service):
+    with Service() as fresh, browser.window(1440, 900, panel=True) as wide:
+        wide.open(fresh.base_url, cells=12)
+        before = [name for name in ids(wide) if name.startswith("user:")][:4]
+        wide.click("#try-move")
+        wide.wait(lambda: "admin/operations" in wide.text("#inspector .form"), "the command")
+        name = wide.text("#inspector h2")
+        opened = wide.wait(wide.opened, "the console")
+        wide.driver.switch_to.window(opened[0])
+        wide.wait(lambda: wide.script("return document.activeElement?.ariaLabel") == f"Move {name} up", "the buttons of the item")
+        wide.script(axe())
+        assert findings(wide, "the order beside the feed") == []
+        wide.driver.find_element("css selector", f'[aria-label="Move {name} down"]').click()
+        wide.wait(lambda: f"{name} is after" in wide.text("#found"), "the move")
+        wide.driver.switch_to.window(wide.handle)
+        moved = [before[1], name, *before[2:]]
+        assert name == before[0]
+        wide.wait(lambda: [one for one in ids(wide) if one.startswith("user:")][:4] == moved, "the moved cell")
+        assert wide.find(".pill[hidden]")
+        # Without that window, what the person sees stays again.
+        wide.close_opened()
+        fresh.operate({"move": name, "before": before[1]})
+        wide.wait(lambda: wide.find(".pill:not([hidden])"), "the pill")
+        assert [one for one in ids(wide) if one.startswith("user:")][:4] == moved and wide.console() == [], wide.console()
 
 
 def it_names_the_page_after_the_title_of_its_feed(browser, relay, service):

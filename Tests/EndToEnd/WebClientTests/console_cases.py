@@ -4,6 +4,7 @@ import os
 import re
 import tempfile
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
@@ -374,6 +375,20 @@ def it_schedules_several_items(browser, relay, service):
         assert all(name in browser.text("#page") for name in names), browser.text("#page")
 
 
+def it_asks_for_the_token_alone(browser, relay, service):
+    source = axe()
+    with Service(settings=("admin.token=open-sesame-17-42",)) as own:
+        for path, content in (("/", "#list"), ("/audit", "#page form")):
+            browser.driver.get(own.admin_url + path)
+            browser.wait(lambda: browser.find("#access:not([hidden])"), "the form for the token")
+            assert not browser.script("return Boolean(document.querySelector(arguments[0])?.checkVisibility())", content), path
+            browser.script(source)
+            assert findings(browser, f"{path} without a token") == []
+        browser.driver.find_element(By.ID, "token").send_keys("open-sesame-17-42", Keys.ENTER)
+        browser.wait(lambda: browser.script("return Boolean(document.querySelector('#page form')?.checkVisibility())"), "the log")
+        assert browser.driver.title == "Audit – Intertwine"
+
+
 def it_voids_counted_events(browser, relay, service):
     with Service() as own:
         click_an_ad(own)
@@ -533,7 +548,7 @@ def it_lets_the_second_editor_choose(browser, relay, service):
 
 
 def it_is_fluent_with_ten_thousand_items_and_campaigns(browser, relay, service):
-    """A minute of use: few elements, and no task of the page's thread takes long. It prints how far anything moved."""
+    """A minute of use: few elements, nothing moves by itself, and no task of the page's thread takes long."""
     with Service() as own:
         picture = f"http://127.0.0.1:{own.origin.port}/avatar-1.png"
         own.put(*({"kind": "user", "id": f"u{number}", "type": "regular", "username": f"Number {number}", "avatarUrl": picture} for number in range(10_000)),
@@ -571,8 +586,7 @@ def it_is_fluent_with_ten_thousand_items_and_campaigns(browser, relay, service):
                 leave()
             tasks.sort()
             print(f"        {len(shifts)} pages: shifts of at most {max(shifts):.4f}, at most {most} elements, the longest tasks took {', '.join(f'{one:.0f}' for one in tasks[-5:])} ms of processor time")
-            # An answer that takes longer than half a second moves what it replaces; how often depends on the machine.
-            assert most < 8_000, most
+            assert most < 8_000 and max(shifts) <= 0.02, (most, shifts)
             # Other tests run at the same time. QUIET=1 checks the bar of a quiet machine.
             assert tasks and tasks[-1] <= (50 if os.environ.get("QUIET") else 200), tasks[-10:]
 

@@ -88,7 +88,7 @@ def it_edits_items_for_operators(browser, relay, service):
     browser.driver.get(service.admin_url + "/items")
     choose(browser, "user", "form")
     assert status(browser) == "user:form does not exist. Save creates it, and releases it if it is taken down."
-    assert browser.text("#fields legend") == "user:form" and browser.driver.title == "user:form – Items"
+    assert browser.text("#fields legend") == "user:form" and browser.driver.title == "user:form – Intertwine"
     assert not browser.driver.find_element(By.ID, "remove").is_displayed()
     Select(field(browser, "type")).select_by_visible_text("regular")
     field(browser, "username").send_keys("Formidable")

@@ -55,6 +55,13 @@ def it_reports_a_refused_feed(browser, relay, service):
     browser.wait(lambda: browser.count() >= 20, "the feed")
 
 
+def it_leads_from_an_unknown_feed_to_the_feed(browser, relay, service):
+    browser.driver.get(relay.url + "?feed=nothing")
+    browser.wait(lambda: browser.text("#state button") == "Go to the feed", "the way out")
+    browser.click("#state button")
+    browser.wait(lambda: browser.count() >= 20 and "feed=" not in browser.driver.current_url, "the feed")
+
+
 def it_has_one_button_per_cell_on_phones(browser, relay, service):
     with browser.window(390, 844) as phone:
         phone.open(relay.url, cells=8)

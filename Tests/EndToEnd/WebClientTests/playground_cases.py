@@ -94,6 +94,8 @@ def it_is_reached_from_the_page_and_the_inspector(browser, relay, service):
     browser.open(relay.url, cells=12)
     browser.click("#about a")
     browser.wait(lambda: browser.find("#declaration"), "the playground")
+    browser.click(".tabs a")
+    browser.wait(lambda: browser.count() >= 12, "the feed again")
 
 
 def it_shows_one_cell_with_its_json_and_shares_the_texts(browser, relay, service):

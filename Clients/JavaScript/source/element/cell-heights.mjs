@@ -10,8 +10,8 @@ const text = { font: "400 14px", line: 20 };
 const label = { font: "550 13px", line: 18 };
 /** The sum of the paddings of texts at both sides. */
 const padding = 32;
-/** The distances and heights of a table: the column of the pictures, that of the tools with the padding, a row, and the picture of an ad. */
-const [rowStart, rowEnd, rowHeight, rowPicture] = [96, 76, 88, 128];
+/** The distances and heights of a table: the column of the pictures, that of the tools with the padding, and a row. */
+const [rowStart, rowEnd, rowHeight] = [96, 76, 88];
 /** The heights of the paddings of a label below an ad, and of a button beside it. */
 const labelPadding = 14;
 const labelButton = 44;
@@ -30,12 +30,13 @@ export function cellHeight(cell, { width, textScale, kind, advertisement, langua
   if (kind === "template") return height;
   const ad = labelText(cell, advertisement);
   const isRow = kind === "row";
-  const room = (isRow ? width - rowStart - rowEnd : width - padding) / textScale;
+  const room = (isRow ? width - (ad === null ? rowStart : padding / 2) - rowEnd : width - padding) / textScale;
   const lines = (value, { font }) => linesOf(value, font, Math.max(40, room));
   if (ad !== null) {
     const isMedia = bindingsOf(cell).some(([, { type }]) => type === "media");
     const labelled = Math.ceil(lines(ad, label) * label.line * textScale);
-    if (isRow) return rowPicture + 24 + Math.max(labelled + 8, isMedia ? labelButton : 0);
+    // An ad has the height of two rows, so that a table has one rhythm.
+    if (isRow) return 2 * rowHeight + labelled - label.line;
     return height + Math.max(labelled + labelPadding, isMedia ? labelButton : 0);
   }
   const words = bindingsOf(cell).filter(([, { type }]) => type === "text" || type === "date");

@@ -227,7 +227,7 @@ export class CellView {
       if (image.request !== request) return;
       image.request = null;
       image.outlet.dataset.state = "failed";
-      if (!image.outlet.matches(".avatar")) image.outlet.replaceChildren(unavailable(image.binding.alt, this.words));
+      if (!image.outlet.matches(".avatar")) image.outlet.replaceChildren(unavailable(image.binding.alt === this.#label.textContent ? "" : image.binding.alt, this.words));
       if (error.problem?.detail) image.outlet.title = error.problem.detail;
       if (error.retryAfter) setTimeout(() => this.#imageViews.includes(image) && this.retry(), Math.min(error.retryAfter, 30) * 1000);
     }

@@ -13,11 +13,11 @@ export class FeedLoader {
 
   /**
    * - state: the element for the message. skeletons: the outlines that are displayed until the first cells arrive. empty: the message for
-   *   an empty list. reload(): loads the list again. goBack(): leads from an empty list of the viewer to the feed, or null. words: those of the
-   *   element.
+   *   an empty list. reload(): loads the list again. goBack(): leads from an empty list of the viewer (`isOwn`), or from an unknown feed, to the
+   *   feed. words: those of the element.
    */
-  constructor({ feed, list, connection, state, skeletons, empty, reload, goBack, words }) {
-    Object.assign(this, { feed, list, connection, state, skeletons, empty, reload, goBack, words });
+  constructor({ feed, list, connection, state, skeletons, empty, reload, goBack, isOwn, words }) {
+    Object.assign(this, { feed, list, connection, state, skeletons, empty, reload, goBack, isOwn, words });
     feed.addEventListener("wanting", () => this.loadNext());
     // The next page is loaded only if its cells are near: an image that fails and another that does not restore the connection again and again.
     connection.addEventListener("restored", () => (this.list.entries.length > 0 ? this.feed.schedule() : this.loadNext()), { signal: this.#events.signal });
@@ -71,7 +71,7 @@ export class FeedLoader {
     this.skeletons.hidden = true;
     const isEmpty = this.list.isAtEnd && this.list.entries.length === 0;
     this.state.hidden = !isEmpty && !this.#hasStopped;
-    if (isEmpty && this.goBack !== null) this.#show(...this.empty, this.words("goBack"), this.goBack);
+    if (isEmpty && this.isOwn) this.#show(...this.empty, this.words("goBack"), this.goBack);
     else if (isEmpty) this.#show(...this.empty);
   }
 
@@ -84,12 +84,13 @@ export class FeedLoader {
     });
   }
 
-  #refused({ message, needsSignIn }) {
+  #refused({ message, needsSignIn, type }) {
     this.#isRefused = true;
     this.skeletons.hidden = true;
     this.state.hidden = false;
     const hasCells = this.list.entries.length > 0;
-    this.#show(this.words(hasCells ? "pageRefused" : "feedRefused"), [needsSignIn ? this.words("signIn") : message]);
+    const isUnknown = /\/problems\/unknown-(feed|section)$/.test(type ?? "");
+    this.#show(this.words(hasCells ? "pageRefused" : "feedRefused"), [needsSignIn ? this.words("signIn") : message], ...(isUnknown ? [this.words("goBack"), this.goBack] : []));
   }
 
   #show(title, text, label = this.words("reload"), press = () => this.reload()) {

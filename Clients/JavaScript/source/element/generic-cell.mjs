@@ -7,7 +7,7 @@ import { placeholder } from "./standard-cells.mjs";
 export const rowRatio = 2.2;
 
 export function genericCell(content, { identifier, words, disclosure }) {
-  const label = element("p.generic-title", { dir: "auto" });
+  const label = element("p.generic-title");
   return { label, outlets: {}, outletsFor: (cell) => addElements(content, { identifier, words, disclosure }, label, cell) };
 }
 
@@ -29,7 +29,8 @@ function addElements(content, parts, label, cell) {
   }
   label.className = "generic-title";
   content.classList.add("generic", cell.size?.width / cell.size?.height > rowRatio ? "is-row" : "is-stack");
-  const words = element("div.generic-words");
+  // The direction of the title is that of the lines below it.
+  const words = element("div.generic-words", { dir: "auto" });
   const outlets = {};
   // The first text is the title. Without a text, the title is the kind of cell.
   const title = known.find(([, type]) => type === "text")?.[0];

@@ -48,7 +48,7 @@ const outlines = 40;
  *
  * Events: `feedstart` (the parts exist), `feedchange` with `{ count, isAtEnd }`, and `signinrequired` with `{ error }` (a request failed because the
  * person must sign in; call `reload()` afterwards). Cancelable ones: `feedopen` with `{ href }`,
- * `feedpresent` with `{ presentation, entry }`, `feedreload` (the person asks to load the feed again), and `feedhome` (to leave an empty list).
+ * `feedpresent` with `{ presentation, entry }`, `feedreload` (the person asks to load the feed again), and `feedhome` (to leave an empty list, or an unknown feed).
  */
 export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
   static observedAttributes = ["src", "filters", "viewer", "viewer-header", "language", "cells", "text-scale", "words"];
@@ -273,9 +273,9 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
     const updates = listName === "feed" ? new FeedUpdates({ list, visible: () => collection.shown }) : null;
     if (updates !== null) collection.addEventListener("rendered", () => updates.visibleRangeChanged());
     const empty = [words(title), [listName === "feed" ? element("slot", { name: "empty" }) : words(text)]];
-    const goBack = listName === "feed" ? null : () => this.#ask("feedhome", { list: listName }) && (this.src = this.src.replace(/(saved|dismissed)(?=$|\?)/, "feed"));
+    const goBack = () => this.#ask("feedhome", { list: listName }) && (this.src = this.src.replace(/(saved|dismissed|feeds\/[^?]*)(?=$|\?)/, "feed"));
     const loader = new FeedLoader({
-      feed: collection, list, connection, empty, words, goBack, state: surface.state, skeletons: surface.skeletons, reload: () => this.#ask("feedreload") && this.reload(),
+      feed: collection, list, connection, empty, words, goBack, isOwn: listName !== "feed", state: surface.state, skeletons: surface.skeletons, reload: () => this.#ask("feedreload") && this.reload(),
     });
     const announce = (message) => {
       surface.live.textContent = message;

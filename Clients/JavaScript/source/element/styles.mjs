@@ -94,7 +94,7 @@ h2, p { margin: 0; }
   flex: none; max-width: 100%; padding: 0 16px; text-align: center; overflow-wrap: anywhere; text-wrap: balance;
   font-size: calc(15px * var(--text)); font-weight: 600; line-height: calc(20px * var(--text)); letter-spacing: -.01em;
 }
-.username, .generic-words > :not(.cell-line, a), .row-title { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 6; overflow: hidden; }
+.username, .generic-words > :not(.cell-line, a), .row-title { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 12; overflow: hidden; }
 .snapshot { display: flex; flex-direction: column; align-items: center; }
 .snapshot-background { flex: 1; align-self: stretch; min-height: 0; }
 /* A person without a background: a pattern, which no picture that is loading has. */
@@ -103,7 +103,7 @@ h2, p { margin: 0; }
 }
 .snapshot-avatar { flex: none; height: calc(var(--height) * .25); margin-top: calc(var(--height) * -.135); aspect-ratio: 1; box-shadow: 0 0 0 3px var(--surface); font-size: 15px; }
 .snapshot-username { padding-block: 6px 8px; }
-.circular { display: flex; flex-direction: column; align-items: center; justify-content: center; gap: 12px; }
+.circular { background: light-dark(hsl(var(--hue) 30% 95%), hsl(var(--hue) 18% 19%)) radial-gradient(circle, light-dark(hsl(var(--hue) 32% 89%), hsl(var(--hue) 20% 24%)) 3px, transparent 3.5px) 0 0 / 18px 18px; display: flex; flex-direction: column; align-items: center; justify-content: center; gap: 12px; }
 .circular-avatar { flex: none; height: calc(var(--height) * .63); aspect-ratio: 1; font-size: 36px; }
 .advertised { display: flex; flex-direction: column; }
 .advertisement-content { flex: 1; min-height: 0; background: none; }
@@ -131,6 +131,7 @@ h2, p { margin: 0; }
 .generic-words { flex: none; display: grid; align-content: center; gap: 2px; min-width: 0; padding: 10px 16px; font-size: calc(14px * var(--text)); line-height: calc(20px * var(--text)); overflow-wrap: anywhere; }
 .generic.is-row .generic-words, .generic-words:only-child { flex: 1; }
 .generic-words .cell-line { padding-inline: 0; }
+.generic-words > p { text-align: match-parent; }
 .generic-title { font-size: calc(15px * var(--text)); font-weight: 600; letter-spacing: -.01em; }
 .generic-text, .generic-date, .generic-number { color: var(--quiet); }
 .cell-link { color: var(--accent); font-weight: 550; text-underline-offset: 3px; }
@@ -162,6 +163,7 @@ h2, p { margin: 0; }
 .is-table { border-radius: var(--radius); background: var(--surface); box-shadow: 0 0 0 1px var(--line); }
 .is-table .cell { border-radius: 0; background: none; box-shadow: none; }
 .is-table .cell:not(.is-header) { box-shadow: inset 0 -1px var(--line); }
+.is-table .cell.is-inspected { border-radius: var(--radius); outline-offset: -3px; }
 .is-table .cell:not(.is-header) .cell-content { inset-inline-end: 60px; }
 .is-table .cell:not(.is-header) .cell-tools { top: 0; bottom: 0; inset-inline-end: 8px; align-items: center; }
 .is-table .cell-tools .tool:not([data-tool="more"]) { display: none; }
@@ -170,11 +172,11 @@ h2, p { margin: 0; }
 .row { display: flex; align-items: center; gap: 16px; padding: 0 16px; }
 .row-image { flex: none; width: 64px; height: 64px; }
 .row-title { min-width: 0; overflow-wrap: anywhere; font-size: calc(15px * var(--text)); font-weight: 600; line-height: calc(20px * var(--text)); letter-spacing: -.01em; }
-.row.advertised { flex-direction: column; align-items: start; justify-content: center; gap: 8px; padding-inline-start: 96px; }
+.row.advertised { flex-direction: column; align-items: start; gap: 8px; padding-block: 12px; }
 .row.advertised .cell-line { align-self: stretch; padding: 0; }
-.row-advertisement { flex: none; height: 128px; width: min(228px, 100%); border-radius: 10px; background: none; }
+.row-advertisement { flex: 1; min-height: 0; width: min(228px, 100%); border-radius: 10px; background: none; }
 .row-advertisement img { object-fit: contain; }
-.row .media { flex: none; width: min(228px, 100%); height: 128px; border-radius: 10px; overflow: hidden; }
+.row .media { flex: 1; min-height: 0; width: min(228px, 100%); border-radius: 10px; overflow: hidden; }
 
 /* The outlines are displayed until the first cells arrive. They overlay the area of the cells, so that the layout does not shift. */
 .skeletons {

@@ -2,7 +2,7 @@
 
 const family = 'Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
 /** More lines are cut. */
-export const maxLines = 6;
+export const maxLines = 12;
 /** The measured widths by font and text. Layouts measure the same texts again after each change of the width. */
 const widths = new Map();
 const maxMeasured = 20_000;

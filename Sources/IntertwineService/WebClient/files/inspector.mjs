@@ -20,9 +20,10 @@ export class Inspector {
   /**
    * - explanation(entry): returns the URL of the operators' page that explains the position of a cell, or null. resized(): called after the
    *   panel covers another part of the window. operators: the URL of the admin listener, or null.
+   * - move(entry): opens the order of an item in the console, or null.
    */
-  constructor({ panel, log, feed, explanation, resized, operators }) {
-    Object.assign(this, { panel, log, feed, explanation, resized, operators });
+  constructor({ panel, log, feed, explanation, resized, operators, move }) {
+    Object.assign(this, { panel, log, feed, explanation, resized, operators, move });
     const { signal } = this.#events;
     log.addEventListener("entry", ({ detail }) => detail === this.#entry && this.#update(), { signal });
     panel.addEventListener("keydown", (event) => {
@@ -30,6 +31,7 @@ export class Inspector {
       event.stopPropagation();
       this.hide();
     }, { signal });
+    feed.addEventListener("laid-out", () => this.#showSize(), { signal });
     // The panel follows the pointer's selection while it is open.
     feed.element.addEventListener("focusin", ({ target }) => {
       const entry = feed.view(target)?.entry;
@@ -49,12 +51,32 @@ export class Inspector {
     this.#isBeside = wide.matches && remembered(closedKey) === null;
     this.panel.hidden = !this.#isBeside;
     document.documentElement.classList.toggle("is-inspecting", this.#isBeside);
+    if (this.#isBeside) this.panel.replaceChildren(element("p.inspector-scroll.quiet", {}, "Here is what the app receives for a cell."));
+  }
+
+  /** Shows a form of the inspected item, or of the first one. */
+  showForm(name, entries) {
+    const isItem = (entry) => entry !== null && !/^(ad|section):/.test(entry.cell.id);
+    const entry = isItem(this.#entry) ? this.#entry : (firstOf(entries) ?? this.#entry);
+    if (entry === null || entry === undefined) return;
+    this.#form = name;
+    if (wide.matches) {
+      this.#isBeside = true;
+      remember(closedKey, null);
+    }
+    this.show(entry, { isQuiet: wide.matches });
+  }
+
+  /** Shows how the inspected or first item is moved, and opens the console if it can be reached. */
+  reorder(entries) {
+    this.showForm("Move", entries);
+    if (this.isOpen) this.move?.(this.#entry);
   }
 
   /** Shows the first cell of a kind that the service declares, in a reserved panel. */
   open(entries) {
     if (!this.#isBeside || this.isOpen) return;
-    const entry = entries.find(({ cell }) => !/^(user|ad|section):/.test(cell.id)) ?? entries[0];
+    const entry = firstOf(entries);
     if (entry !== undefined) this.show(entry, { isQuiet: true });
     else this.#setOpen(false);
   }
@@ -77,7 +99,7 @@ export class Inspector {
     const names = { "aria-label": "Close the inspector", title: "Close (Esc)" };
     const close = element("button.tool.inspector-close", { type: "button", ...names }, "×");
     close.addEventListener("click", () => this.hide());
-    const { width, height } = displaySize(entry.cell.size);
+    this.size = element("p.quiet");
     this.requests = element("ol.requests");
     this.none = element("p.quiet", {}, "None yet.");
     const why = this.explanation(entry);
@@ -87,15 +109,26 @@ export class Inspector {
     );
     this.panel.replaceChildren(
       element("header", {}, element("div", {}, element("h2", {}, entry.cell.id ?? entry.name),
-        element("p.quiet", {}, `${entry.cell.identifier} · ${width} × ${height}`)), close),
+        this.size), close),
       scroll,
     );
     this.#setOpen(true, entry);
+    this.#showSize();
     this.#update();
     if (isQuiet) return;
     this.panel.focus({ preventScroll: true });
     // On a narrow screen the panel is at the bottom and may cover the cell.
     if (entry.index >= 0) this.feed.reveal(entry);
+  }
+
+  /** The feed may show the cell in another size: it fills its columns, and its row, with the text size of the person. */
+  #showSize() {
+    if (!this.isOpen) return;
+    const { cell, index } = this.#entry;
+    const { width, height } = displaySize(cell.size);
+    const frame = this.feed.layout.frames[index];
+    const isOther = frame !== undefined && (frame.width !== width || frame.height !== height);
+    this.size.textContent = `${cell.identifier} · ${width} × ${height}${isOther ? `, here ${frame.width} × ${frame.height}` : ""}`;
   }
 
   hide() {
@@ -114,8 +147,7 @@ export class Inspector {
       JSON: () => element("div", {}, element("pre.json", { dir: "ltr" }, ...highlighted(entry.cell)), ...playgroundLink(entry.cell)),
       Swift: () => code(swiftSnippet(entry.cell, document.baseURI)),
       Element: () => code(elementSnippet(entry.cell, document.baseURI)),
-      Move: () => element("div.wrapped", {}, element("p.quiet", {}, "An operator moves the item, and every open page follows. Run this, and watch the cell:"),
-        code(moveSnippet(entry, this.feed.entries, this.operators))),
+      Move: () => element("div", {}, ...this.#moving(entry), code(moveSnippet(entry, this.feed.entries, this.operators))),
     };
     const shown = element("div.form");
     const buttons = Object.entries(forms).map(([name, make]) => {
@@ -130,6 +162,15 @@ export class Inspector {
     };
     choose(this.#form, forms[this.#form]);
     return element("section", { "aria-label": "The cell" }, element("div.form-choices", { role: "group", "aria-label": "Form" }, ...buttons), shown);
+  }
+
+  /** Returns how an operator moves the item. The page itself may change nothing. */
+  #moving(entry) {
+    const follows = "An operator moves the item, and every open page follows.";
+    if (this.move === null) return [element("p.quiet", {}, `${follows} Run this on the machine of the service, and watch the cell:`)];
+    const open = element("button.round", { type: "button" }, "Open the console beside the feed");
+    open.addEventListener("click", () => this.move(entry));
+    return [element("p.quiet", {}, `${follows} Press an arrow in the console, and watch the cell.`), open, element("p.quiet", {}, "The same as a command:")];
   }
 
   #setEntry(entry) {
@@ -171,6 +212,9 @@ export class Inspector {
   }
 }
 
+/** Returns the first cell of a kind that the service declares, otherwise the first one. */
+const firstOf = (entries) => entries.find(({ cell }) => !/^(user|ad|section):/.test(cell.id)) ?? entries[0];
+
 /** Returns a link to the playground with the declaration of a cell's kind, if the playground has it. */
 function playgroundLink({ id }) {
   const [kind] = id.split(":");
@@ -199,7 +243,8 @@ function remembered(key) {
 
 function remember(key, value) {
   try {
-    localStorage.setItem(key, value);
+    if (value === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, value);
   } catch {
     // The next page opens the panel again.
   }

@@ -6,6 +6,7 @@ import { backgroundFetch } from "./background-fetch.mjs";
 import { reserveFilters, showFilters } from "./filters.mjs";
 import { Inspector } from "./inspector.mjs";
 import { RequestLog } from "./request-log.mjs";
+import { consoleAddress, order } from "./order.mjs";
 import { ScrollPosition } from "./scroll-position.mjs";
 import { showSwitches } from "./switches.mjs";
 import { showTabs } from "./tabs.mjs";
@@ -47,13 +48,13 @@ let inspector;
 let former = { hide() {}, close() {} };
 feed.addEventListener("feedhome", (event) => {
   event.preventDefault();
-  location.assign(options.search({ list: "feed" }) || "./");
+  location.assign(options.search({ list: "feed", feed: null, section: null }) || "./");
 });
 feed.addEventListener("feedstart", () => {
   former.close();
   const { collection, list, skeletons } = feed.parts;
   inspector = new Inspector({
-    panel: find("inspector"), log: requestLog, feed: collection, resized: () => feed.updateInsets(), operators: options.operators,
+    panel: find("inspector"), log: requestLog, feed: collection, resized: () => feed.updateInsets(), operators: options.operators, move: consoleAddress && order(feed),
     explanation: (entry) => {
       const href = list.pageHref(entry);
       if (href === null || options.list !== "feed") return null;
@@ -64,7 +65,8 @@ feed.addEventListener("feedstart", () => {
   if (options.list === "feed") inspector.reserve();
   else find("inspector").hidden = true;
   if (options.list === "feed") list.addEventListener("changed", () => inspector.open(list.entries), { once: true });
-  const alignContent = () => document.documentElement.style.setProperty("--content-width", `${collection.layout.contentWidth}px`);
+  // The switch of the width leaves the switches where they are.
+  const alignContent = () => options.width === null && document.documentElement.style.setProperty("--content-width", `${collection.layout.contentWidth}px`);
   collection.addEventListener("laid-out", alignContent);
   alignContent();
   new ScrollPosition({ feed: collection, list, waiting: skeletons }).restore();
@@ -78,6 +80,10 @@ showFilters({ container: find("filters"), feed, options, feeds });
 const openView = viewPanel({ dialog: find("view"), options, feeds, sections: () => feed.parts.list.pages.sections });
 find("view-button").addEventListener("click", openView);
 find("help-button").addEventListener("click", () => find("help").showModal());
+find("try-json").addEventListener("click", () => (inspector.isOpen ? inspector.hide() : inspector.showForm("JSON", feed.parts.list.entries)));
+find("try-move").addEventListener("click", () => inspector.reorder(feed.parts.list.entries));
+find("console").hidden = consoleAddress === null;
+if (consoleAddress !== null) find("console").href = consoleAddress;
 document.addEventListener("keydown", (event) => {
   const [target] = event.composedPath();
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || feed.hasDialog) return;

@@ -25,6 +25,8 @@ const client = new FeedClient({
 /** The displayed cells by language and layout. */
 const cells = new Map();
 const key = (language, layout) => `${language ?? ""} ${layout}`;
+/** True if the JSON of the cell is open. On a phone, the texts are below it. */
+let received = !matchMedia("(max-width: 900px)").matches;
 /** The pages of the last valid texts. */
 let last = [];
 let request = null;
@@ -67,12 +69,14 @@ function showOne(pages) {
   const shown = element("div.one", { "data-width": chosen.width }, figure(name, chosen.layout, chosen.text, `${cell?.identifier ?? "No cell"}`));
   if (chosen.width !== "") shown.style.maxWidth = `${chosen.width}px`;
   shown.style.colorScheme = chosen.scheme;
-  find("cells").replaceChildren(shown, element("h3", {}, "What the app receives"), element("pre.json", { dir: "ltr" }, ...highlighted(cell ?? null)));
+  find("cells").replaceChildren(shown, element("details", { open: received },
+    element("summary", {}, element("h3", {}, "What the app receives")), element("pre.json", { dir: "ltr" }, ...highlighted(cell ?? null))));
+  find("cells").querySelector("details").addEventListener("toggle", ({ target }) => (received = target.open));
 }
 
 /** Shows the choices above the cell. */
 function showSwitches(languages, hasCells) {
-  const group = (label, name, choices) => element("div.switch-group", { role: "group", "aria-label": label }, ...choices.map(([value, text]) => {
+  const group = (label, name, choices) => element("div.switch-group", { role: "group", "aria-label": label }, element("span.switch-label", { "aria-hidden": "true" }, label), ...choices.map(([value, text]) => {
     const button = element("button.switch", { type: "button", "aria-pressed": String(chosen[name] === value), "data-switch": `${name}-${value}` }, text);
     button.addEventListener("click", () => {
       chosen[name] = value;
@@ -171,6 +175,7 @@ function report(errors) {
     editor.report(errors.filter(({ pointer }) => pointer === `/${name}`).map(({ detail }) => ({ line: lineOf(detail), text: detail.replace(/^line \d+(, column \d+)?: /, "") })));
   }
   find("cells").classList.toggle("is-outdated", errors.length > 0);
+  if (errors.length > 0 && find("cells").childElementCount === 0) find("cells").append(element("p.none", {}, "The texts have a fault, so there are no cells yet."));
 }
 
 const texts = () => ({ declaration: inputs.declaration.value, item: inputs.item.value });

@@ -15,7 +15,7 @@ export function showSwitches({ container, feed, options }) {
   const apply = {
     width(value) {
       feed.style.maxWidth = value === null ? "" : `${value}px`;
-      feed.src = options.src;
+      feed.reload();
     },
     text(value) {
       if (value === null) feed.removeAttribute("text-scale");

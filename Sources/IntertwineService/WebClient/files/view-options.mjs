@@ -51,7 +51,6 @@ export class ViewOptions {
     const path = this.list === "feed" ? parts.map(encodeURIComponent).join("/") : this.list;
     const query = new URLSearchParams();
     if (this.layout === "table") query.set("layout", "table");
-    if (this.width !== null) query.set("width", String(this.width));
     return query.size > 0 ? `${path}?${query}` : path;
   }
 

@@ -212,7 +212,11 @@ async function audit() {
     entries = [...entries, ...answer.entries]
     place.replaceChildren(table("Audit log", columns, entries))
     more.hidden = !answer.page.next
-    more.onclick = () => add(answer.page.next).catch((error) => { status.textContent = error.message })
+    more.onclick = () => {
+      // The button is not moved by the rows that arrive.
+      more.hidden = true
+      add(answer.page.next).catch((error) => { status.textContent = error.message })
+    }
   }
   const columns = [
     { name: "Time", value: (one) => time(one.time) }, { name: "Who", value: ({ who }) => who || "–" },

@@ -55,7 +55,11 @@ if (window === window.top) {
   const menu = create("button", { type: "button", className: "menu", textContent: "Menu", ariaExpanded: "false" })
   menu.setAttribute("aria-controls", "navigation")
   menu.addEventListener("click", () => { menu.ariaExpanded = String(nav.classList.toggle("is-open")) })
-  applyRole()
+  // The feed has another port, which the settings name.
+  applyRole().then((system) => {
+    const [port, address] = ["server.port", "server.public-url"].map((name) => system?.settings.find(({ key }) => key === name)?.value)
+    if (address || port > 0) nav.firstChild.append(create("li", {}, create("a", { href: address || `${location.protocol}//${location.hostname}:${port}/`, textContent: "Feed ↗" })))
+  })
   const main = document.querySelector("main")
   main.id ||= "content"
   main.tabIndex = -1

@@ -171,6 +171,7 @@ class TextField extends Field {
       this.control.dispatchEvent(new Event("input", { bubbles: true }))
     })
     this.element.querySelector("label").after(picker)
+    this.element.classList.add("date")
   }
 
   get value() {
@@ -358,7 +359,10 @@ export class ItemForm {
 
   /** `item` is the stored item, or an empty object. */
   constructor(name, schema, item) {
-    const { kind, id, ...properties } = schema.properties ?? {}
+    const { kind, id, publishAt, expireAt, draft, ...content } = schema.properties ?? {}
+    // The content comes first, and then when it is public.
+    const times = Object.entries({ publishAt, expireAt, draft }).filter(([, property]) => property)
+    const properties = { ...content, ...Object.fromEntries(times) }
     const fields = createFields({ ...schema, properties }, schema, item)
     this.#fields = new ObjectField(name, fields, item)
     for (const field of fields.values()) {

@@ -181,6 +181,7 @@ async function load(href) {
       showPicked()
     }
     table.querySelector("th.order").hidden = !isOrdered()
+    table.classList.toggle("is-ordered", isOrdered())
     body.append(...answer.items.map(row))
     next = answer.page.next
     more.hidden = next === null
@@ -193,8 +194,29 @@ async function load(href) {
     mark(current)
     if (!answer.isComplete) setTimeout(() => { if (number === request) load() }, 2_000)
   } catch (error) {
-    if (number === request) found.textContent = error.message
+    if (number !== request) return
+    // Rows of another question would look like the answer to this one.
+    if (!href) body.replaceChildren()
+    more.hidden = next === null || !href
+    found.textContent = error.message
   }
+}
+
+/** Shows the order of the section that has an item, at its row. */
+async function showOrderOf(item) {
+  const rowOfItem = () => [...body.rows].find((line) => line.dataset.item === item)
+  await load()
+  for (const { value } of [...find("of-section").options].slice(1)) {
+    find("of-section").value = value
+    await load()
+    while (!rowOfItem() && next && body.rows.length < 1_000) await load(next)
+    if (!rowOfItem()) continue
+    mark(item)
+    rowOfItem().scrollIntoView({ block: "center" })
+    rowOfItem().querySelector(".steps button:nth-child(2)").focus({ preventScroll: true })
+    return
+  }
+  found.textContent = `No order has ${item} among its first items.`
 }
 
 let current = ""
@@ -205,7 +227,11 @@ export function mark(name) {
   for (const line of body.rows) line.toggleAttribute("aria-current", line.dataset.item === name)
 }
 
-export const reload = () => load()
+export const reload = () => {
+  const item = asked.get("order")
+  asked.delete("order")
+  return item ? showOrderOf(item) : load()
+}
 
 /** Sets the kinds by which the list can be filtered. */
 export function offer(kinds) {
@@ -360,7 +386,14 @@ find("of-section").addEventListener("change", () => {
   }
   load()
 })
-more.addEventListener("click", () => next && load(next))
+more.addEventListener("click", async () => {
+  if (!next) return
+  const count = body.rows.length
+  // The button is not moved by the rows that arrive.
+  more.hidden = true
+  await load(next)
+  body.rows[count]?.querySelector("a").focus({ preventScroll: true })
+})
 all.addEventListener("change", () => {
   // A click changes the state of the box of the header.
   const isWanted = all.checked

@@ -57,6 +57,9 @@ async function listKinds() {
 
 async function show(key) {
   close()
+  // The list makes room at once: what moves later moves under the pointer.
+  find("items").classList.add("is-open")
+  find("editor").hidden = false
   const schema = await (await send(schemas.get(key.kind))).json()
   if (!ItemForm.accepts(key.id, schema)) throw new Error("The id is not valid.")
   const response = await send(path(key)).catch((error) => {
@@ -174,7 +177,7 @@ function display({ kind, id, schema }, stored, entityTag) {
   find("facts").replaceChildren()
   find("items").classList.add("is-open")
   mark(nameOf(open))
-  document.title = `${nameOf(open)} – Items`
+  document.title = `${nameOf(open)} – Intertwine`
   find("editor").hidden = form.hidden = false
   preview(open, documentOf)
 }
@@ -188,7 +191,7 @@ function close() {
   find("editor").hidden = form.hidden = true
   find("items").classList.remove("is-open")
   mark("")
-  document.title = "Items"
+  document.title = `${document.querySelector("h1").textContent} – Intertwine`
 }
 
 const save = (key) => put(key, key.form.item, "saved")

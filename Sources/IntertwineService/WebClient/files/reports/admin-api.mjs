@@ -33,6 +33,7 @@ export async function send(path, options = {}) {
   })
   const token = authorization.Authorization ?? ""
   if (response.status === 401) refused = token
+  document.body.classList.toggle("is-locked", response.status === 401)
   if ([401, 403, 429].includes(response.status)) find("access").hidden = false
   else if (token !== refused) find("access").hidden = true
   const isOfProxy = response.type === "opaqueredirect" || /\bhtml\b/i.test(response.headers.get("content-type") ?? "")
@@ -44,10 +45,13 @@ export async function send(path, options = {}) {
   throw Object.assign(new Error(problem.detail ?? `The response has the status ${response.status}.`), { status: response.status, problem })
 }
 
-/** Hides what the operator's role does not permit. The service checks every request. */
+/** Hides what the operator's role does not permit, and returns the state of the system, or null. The service checks every request. */
 export async function applyRole() {
   const response = await authorized("/admin/system", { cache: "no-store", redirect: "manual" }).catch(() => null)
-  if (response?.ok) document.body.dataset.role = (await response.json()).role
+  if (!response?.ok) return null
+  const system = await response.json()
+  document.body.dataset.role = system.role
+  return system
 }
 
 /** Calls a function after the operator has entered the token. */
