@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 OPENED = {"click", "selection"}
 JUDGED = {"counted", "no-token"}  # a selection of content has no token
 lock = threading.Lock()
-items = []  # the ids of all cells
+items = {"": []}  # the ids of all cells that match each query of filters, of which the empty one matches all
 seen, opened = defaultdict(int), defaultdict(int)
 own = defaultdict(set)  # the cells that each viewer opened
 
@@ -23,20 +23,25 @@ def ask(url):
         return json.load(answer)
 
 
+def read_items(service, feed, filters):
+    ids, following = [], f"/feeds/{feed}?limit=100&{filters}"
+    while following:
+        page = ask(urllib.parse.urljoin(service, following))
+        ids += [cell["id"] for cell in page["cells"] if not cell.get("advertisement") and not cell["id"].startswith("section:")]
+        following = page["page"]["next"]
+    with lock:
+        items[filters] = ids
+
+
 def learn_items(service, feed):
     """Reads the ids of all items now and then, from a feed that is not ranked."""
     while True:
         try:
-            ids, following = [], f"/feeds/{feed}?limit=100"
-            while following:
-                page = ask(urllib.parse.urljoin(service, following))
-                ids += [cell["id"] for cell in page["cells"] if not cell.get("advertisement") and not cell["id"].startswith("section:")]
-                following = page["page"]["next"]
-            with lock:
-                items[:] = ids
+            for filters in list(items):
+                read_items(service, feed, filters)
         except OSError as error:
             print("items:", error, file=sys.stderr)
-        time.sleep(30 if items else 1)
+        time.sleep(10 if items[""] else 1)
 
 
 def learn_events(admin):
@@ -77,11 +82,15 @@ def reason(cell, viewer):
 
 
 def rank(query):
+    filters = urllib.parse.urlencode([(name.removeprefix("filter."), value) for name, value in query if name.startswith("filter.")])
+    if filters not in items:
+        read_items(options.service, options.feed, filters)
+    query = dict(query)
     limit = int(query.get("limit", 20))
     seed, _, start = query.get("cursor", f"{random.getrandbits(32)}.0").partition(".")
     start, viewer = int(start), query.get("viewer")
     with lock:
-        order = sorted(items, key=lambda cell: draw(cell, seed, viewer), reverse=True)
+        order = sorted(items[filters], key=lambda cell: draw(cell, seed, viewer), reverse=True)
         chosen = [{"id": cell, "reason": reason(cell, viewer)} for cell in order[start:start + limit]]
     more = {"cursor": f"{seed}.{start + limit}"} if start + limit < len(order) else {}
     return {"items": chosen, **more}
@@ -92,8 +101,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         try:
-            status, answer = 200, rank(dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query)))
-        except ValueError as error:
+            status, answer = 200, rank(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))
+        except (OSError, ValueError) as error:
             status, answer = 400, {"error": str(error)}
         body = json.dumps(answer).encode()
         self.send_response(status)

@@ -45,7 +45,7 @@ struct SampleTests {
             }
             let first = try start(options)
             _ = try first.line(containing: "Ctrl-C stops", timeout: 60_000)
-            #expect(first.lines.contains("\(database): added 390, replaced 0, skipped 0"), "\(first.lines)")
+            #expect(first.lines.contains("\(database): added 391, replaced 0, skipped 0"), "\(first.lines)")
             try end(first)
             let second = try start(options)
             _ = try second.line(containing: "Ctrl-C stops", timeout: 60_000)
@@ -92,6 +92,19 @@ struct SampleTests {
             #expect(kinds.first == "user" && counts == [5, 5, 2], "\(kinds)")
             let labels = cells.compactMap { $0["actions"]?["configuration"]?["bindings"]?["disclosure"]?["label"]?.text }
             #expect(labels.sorted() == ["Advertisement", "Sponsored"])
+            // Authors, likes with counts, filters, and an item that is not public yet.
+            let client = try RawClient(port: port)
+            for slot in ["like", "follow"] {
+                let path = "/cells/article:sourdough/\(slot)"
+                #expect(try RunningService.ask(client, "POST", path, fields: ["X-Viewer-ID: me"]).status == 200)
+            }
+            try poll {
+                let followed = try RunningService.ask(client, "GET", "/feeds/following", fields: ["X-Viewer-ID: me"])
+                return followed.text.contains("Glasses · 4 min · ♥ 1")
+            }
+            let filtered = try JSON(try RunningService.ask(client, "GET", "/feed?topic=food&city=Lisbon").text)["cells"]?.list ?? []
+            #expect(filtered.compactMap { $0["id"]?.text }.filter { !$0.hasPrefix("ad:") } == ["event:night-market"])
+            #expect(try RunningService.ask(client, "GET", "/cells/event:new-year-concert").status == 404)
             let event = try #require(cells.first { $0["id"]?.text == "event:open-air-cinema" })
             #expect(event["actions"]?["like"] != nil && event["actions"]?["report"]?["input"] != nil)
             #expect(!process.lines.joined().contains("%20"), "no command needs percent-encoding")
@@ -131,7 +144,7 @@ struct SampleTests {
             let port = try freePort()
             let first = try start(["--database", database], ports: (port, try freePort()))
             _ = try first.line(containing: "Ctrl-C stops", timeout: 60_000)
-            #expect(first.lines.contains("\(database): added 14, replaced 0, skipped 0"), "\(first.lines)")
+            #expect(first.lines.contains("\(database): added 15, replaced 0, skipped 0"), "\(first.lines)")
             let client = try RawClient(port: port)
             #expect(try RunningService.ask(client, "GET", "/cells/event:open-air-cinema").status == 200)
             for id in ["glasses", "ada"] {

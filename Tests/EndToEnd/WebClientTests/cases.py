@@ -128,7 +128,7 @@ def it_recovers_from_an_unreachable_server(browser, relay, service):
 def it_is_operable_by_keyboard(browser, relay, service):
     browser.open(relay.url, cells=20)
     order = ids(browser)
-    for _ in range(16):
+    for _ in range(60):
         browser.press(Keys.TAB)
         if browser.focused():
             break

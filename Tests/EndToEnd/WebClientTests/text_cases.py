@@ -51,7 +51,7 @@ def it_grows_cells_of_declared_kinds_with_the_text(browser, relay, service):
     with Service(settings=[f"kinds.file={SAMPLE_KINDS}"]) as fresh:
         image = f"http://127.0.0.1:{fresh.origin.port}/background-1.png"
         fresh.put({"kind": "event", "id": 1, "title": "Open-air cinema", "starts": "2026-05-01T19:00:00Z", "image": image, "city": "Berlin",
-                   "signup": "https://example.com/x"})
+                   "by": "Glasses", "authorId": "user:glasses", "topic": "culture", "signup": "https://example.com/x"})
         fresh.operate({"move": "event:1", "before": fresh.cells()[0]["id"]})
         for search, identifier, height in (("", "EventCollectionViewCell", 200), ("layout=table&", "EventTableViewCell", 88)):
             for scale in (1, 2, 3):

@@ -11,7 +11,7 @@ import { mediaPlayer } from "./media-player.mjs";
 import { placeholder } from "./standard-cells.mjs";
 
 /** The slots that a tool of its own performs, in the order of preference. Others are in the menu. */
-const saving = ["like", "bookmark", "favorite"];
+const saving = ["bookmark", "favorite", "like"];
 
 let made = 0;
 
