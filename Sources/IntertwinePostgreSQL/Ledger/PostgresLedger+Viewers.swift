@@ -98,11 +98,11 @@ private final class ListRanges {
 
     func cells(on list: ViewerList, limit: Int) throws -> [String] {
         try begin()
-        if let known = ranges[list], known.start == nil, known.isLast || known.cells.count >= limit {
-            return known.cells.prefix(limit).map { String(decoding: $0, as: UTF8.self) }
+        if let known = ranges[list], known.start == nil, known.isLast, known.cells.count <= limit {
+            return known.cells.map { String(decoding: $0, as: UTF8.self) }
         }
         let command = SQLCommand(
-            "SELECT cell FROM listing WHERE viewer = $1 AND list = $2 AND leads ORDER BY cell LIMIT $3",
+            "SELECT cell FROM listing WHERE viewer = $1 AND list = $2 AND leads ORDER BY mark DESC LIMIT $3",
             [.text(viewer), .text(list.rawValue), .integer(Int64(limit))])
         return Self.texts(try connection.run([command])[0])
     }

@@ -78,8 +78,8 @@ private final class ListCursor: CellSet {
                 let all = try SQLStatement(
                     database,
                     """
-                    SELECT cell FROM listing INDEXED BY listing_leader
-                    WHERE viewer = ?1 AND list = ?2 AND leads = 1 ORDER BY cell LIMIT ?3
+                    SELECT cell FROM listing INDEXED BY listing_place
+                    WHERE viewer = ?1 AND list = ?2 AND leads = 1 ORDER BY mark DESC LIMIT ?3
                     """)
                 try all.bind(1, viewer)
                 return all

@@ -2,7 +2,7 @@
 package protocol CellSet {
     func contains(_ cell: String) throws -> Bool
 
-    /// Returns cells of the set, in any order; all of them if they are fewer than the limit.
+    /// Returns the latest cells of the set, in any order.
     func cells(limit: Int) throws -> [String]
 
     /// Returns those of the cells that are in the set.
@@ -46,7 +46,7 @@ package final class AuthorSet {
         return found
     }
 
-    /// Up to ``limit``. A page reads them once.
+    /// The latest ones, up to ``limit``. A page reads them once.
     package func many() throws -> [String] {
         if let all { return all }
         let found = try cells.cells(limit: Self.limit)

@@ -21,6 +21,8 @@ struct ViewerListTests {
         #expect(try await bench.cells(limit: limit) == ["c", "b", "a"])
         #expect(try await bench.cells(.dismissed, limit: limit) == ["y"])
         #expect(try await bench.cells(of: "nobody", limit: limit).isEmpty)
+        let latest = try ledger.withCells(on: [.saved], of: "v") { try $0[0]?.cells(limit: limit) ?? [] }
+        #expect(Set(latest) == Set(["c", "b", "a"].prefix(limit)))
         // And back, from the last to the first.
         let all = try await ledger.cells(on: .saved, of: "v", after: nil, limit: 100)
         var back = [try #require(all.last)]
