@@ -33,7 +33,7 @@ struct ItemListRoutes: Sendable {
     }
 
     private enum State: String, CaseIterable, Sendable {
-        case any, `public`, scheduled
+        case any, `public`, scheduled, expired, draft
         case takenDown = "taken-down"
     }
 
@@ -124,7 +124,8 @@ struct ItemListRoutes: Sendable {
         return text
     }
     private static let state = Parameter.word(
-        "state", default: State.any, "Items of a state alone; `scheduled` are those with a schedule.", example: .takenDown)
+        "state", default: State.any, "Items of a state alone; `scheduled` finds what becomes public or expires later.",
+        example: .takenDown)
     private static let sort = Parameter.word(
         "sort", default: Sort.added, "The order; a minus sign reverses it. A search sorts its first 10,000 items.",
         example: .changedDown)
@@ -205,7 +206,7 @@ struct ItemListRoutes: Sendable {
         query.kind = kind
         query.state = ItemState(rawValue: try request[Self.state].rawValue)
         query.picture = try request[Self.picture]
-        query.isScheduled = try request[Self.state] == .scheduled
+        query.schedule = ItemListQuery.Schedule(rawValue: try request[Self.state].rawValue)
         query.words = words
         (query.order, query.isDescending) = (sort.order, sort.rawValue.hasPrefix("-"))
         query.section = try request[Self.section]

@@ -9,6 +9,12 @@ package struct ItemListQuery: Sendable {
         case changed
     }
 
+    package enum Schedule: String, Sendable {
+        /// Items that become public or expire at a later time.
+        case scheduled
+        case expired, draft
+    }
+
     package struct Anchor: Sendable, Hashable {
         package var text: String
         package var integer: Int64
@@ -26,8 +32,8 @@ package struct ItemListQuery: Sendable {
     package var state: ItemState?
     /// The URL of a picture that the items show.
     package var picture: String?
-    /// True for the items with a schedule alone.
-    package var isScheduled = false
+    /// The items with this schedule alone.
+    package var schedule: Schedule?
     /// The beginnings of words, all of which an item must have.
     package var words: [String] = []
     package var order = Order.added
@@ -280,10 +286,16 @@ package struct ItemIndex<Session: SQLSession> {
                 conditions.append("entry.state <> 'public'")
             }
         }
-        if query.isScheduled {
-            // Items that are not public now, and those that become public or expire.
-            let item = "SELECT kind, id FROM item WHERE"
-            conditions.append("(entry.kind, entry.id) IN (\(item) lane < 0 UNION \(item) due IS NOT NULL)")
+        if let schedule = query.schedule {
+            let draft = Session.dialect.isPostgreSQL ? "intertwine_value(body, 'draft')" : "body -> '$.draft'"
+            let isDraft = "coalesce(\(draft), '') = 'true'"
+            let condition =
+                switch schedule {
+                case .scheduled: "due IS NOT NULL"
+                case .expired: "lane < 0 AND due IS NULL AND NOT \(isDraft)"
+                case .draft: "lane < 0 AND \(isDraft)"
+                }
+            conditions.append("(entry.kind, entry.id) IN (SELECT kind, id FROM item WHERE \(condition))")
         }
         let (comparison, way) = query.isDescending ? ("<", " DESC") : (">", "")
         let keys = query.order == .added ? ["number"] : [query.order.rawValue, "number"]

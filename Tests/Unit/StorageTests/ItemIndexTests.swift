@@ -59,6 +59,27 @@ struct ItemIndexTests {
         #expect(try await ids(store, query { $0.kind = "user" }).count == 3)
     }
 
+    @Test("A schedule is to come, over, or that of a draft", arguments: StoreKind.allCases)
+    func schedules(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        let (past, future) = (#""2001-01-01T00:00:00Z""#, #""2999-01-01T00:00:00Z""#)
+        for (id, schedule) in [
+            ("plain", ""), ("coming", #""publishAt":\#(future),"#), ("ending", #""expireAt":\#(future),"#),
+            ("over", #""expireAt":\#(past),"#), ("begun", #""publishAt":\#(past),"#),
+            ("draft", #""draft":true,"#), ("later", #""publishAt":\#(future),"draft":true,"#),
+        ] {
+            var item = user(id, #"draft\":true"#)
+            item.body = Array("{\(schedule)".utf8) + item.body.dropFirst()
+            _ = try await store.put(item)
+        }
+        try await update(store)
+        for (schedule, wanted) in [
+            (ItemListQuery.Schedule.scheduled, ["coming", "ending"]), (.expired, ["over"]), (.draft, ["draft", "later"]),
+        ] {
+            #expect(try await Set(ids(store, query { $0.schedule = schedule })) == Set(wanted))
+        }
+    }
+
     @Test("Each order has each item once, in pages of any size", arguments: StoreKind.allCases, [1, 3, 50])
     func orders(kind: StoreKind, limit: Int) async throws {
         let store = try scratch.store(kind)
