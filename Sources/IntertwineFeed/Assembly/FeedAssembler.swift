@@ -311,6 +311,7 @@ package final class FeedAssembler: Sendable {
         let reasons = Dictionary(
             (session.ranked?.items ?? []).lazy.compactMap { item in item.reason.map { (ByteString(item.cell), $0) } }
         ) { first, _ in first }
+        let filters = ImpressionContext.filters(session.request.filters)
         var (adSlot, nextSlot) = (0, 0)
         for (number, block) in slots.blocks.enumerated() {
             let section = block.section.flatMap(sections.name(of:))
@@ -319,7 +320,7 @@ package final class FeedAssembler: Sendable {
                 var impressionContext = ImpressionContext(
                     campaign: cell.served?.campaign, feed: title, section: section, position: place, layout: slots.context.layout,
                     frequencyCapTTL: cell.served?.frequencyCapTTL ?? 0)
-                impressionContext.served = cell.served?.at
+                (impressionContext.served, impressionContext.filters) = (cell.served?.at, filters)
                 entries.append(
                     FeedPage.Entry(
                         rendered, state: try states?.state(of: rendered.id, by: rendered.author) ?? [], adSlot: adSlot,

@@ -7,6 +7,11 @@ package struct EventInput: Sendable, Hashable {
             self.field = field
             self.value = value
         }
+
+        /// The mark of the values of filters, with which the name of no field of an input begins.
+        package static let filterMark = "?"
+
+        init(ofFilter name: String, _ value: String) { self.init(Self.filterMark + name, value) }
     }
 
     /// The maximum size of the values of one performance as JSON, in bytes.

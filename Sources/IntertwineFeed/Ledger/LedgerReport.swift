@@ -9,12 +9,12 @@ package struct LedgerReport: Sendable, Hashable {
         case creative
         case feed, section
         case position
-        case choice
+        case choice, context
 
         package var isOfAdvertisements: Bool {
             switch self {
             case .ad, .campaign, .advertiser, .creative: true
-            case .day, .verdict, .reason, .hour, .feed, .section, .position, .choice: false
+            case .day, .verdict, .reason, .hour, .feed, .section, .position, .choice, .context: false
             }
         }
     }
@@ -44,8 +44,8 @@ package struct LedgerReport: Sendable, Hashable {
         package var includesPrice: Bool { by == .campaign }
 
         package var error: String? {
-            if and == .choice || by == .choice && and.map({ $0 != .day }) ?? false {
-                return "A report by choice has day as its second grouping, or none."
+            if let grouping = groupings.first(where: \.isOfChoices), by != grouping || and != nil && and != .day {
+                return "A report by \(grouping.rawValue) has day as its second grouping, or none."
             }
             if zone == .campaign, groupings != [.campaign, .day] {
                 return "The days of campaigns are for a report by campaign, with day as its second grouping."
@@ -116,6 +116,8 @@ package struct LedgerReport: Sendable, Hashable {
 extension LedgerReport.Grouping {
     package var isOfVerdicts: Bool { self == .verdict || self == .reason }
 
+    package var isOfChoices: Bool { self == .choice || self == .context }
+
     package var hasOwnTotals: Bool { self == .day || self == .ad || isOfVerdicts }
 }
 
@@ -145,7 +147,7 @@ extension LedgerReport {
     }
 
     private func ownKinds(_ question: Query) -> [LedgerEvent.Kind] {
-        guard question.by == .choice else { return [] }
+        guard question.by.isOfChoices else { return [] }
         let usual = Set(LedgerEvent.Kind.allCases + LedgerEvent.Kind.playback)
         return Set(rows.flatMap { $0.counts.keys }).subtracting(usual).sorted { $0.rawValue < $1.rawValue }
     }

@@ -67,7 +67,7 @@ struct ReportRoutes: Sendable {
             """
             The report includes both days. Rows have the counts of events with the verdict `counted`. Grouped by `verdict` or `reason`, rows have the \
             counts of all events; `reason` distinguishes the causes of the verdict `unknown`. Grouped by `choice`, rows are the values of input fields \
-            with declared choices; the second grouping can be `day`. Grouped by `campaign` alone, rows also have the current delivery of the campaign, \
+            with declared choices, and by `context` the values of filters in force; the second grouping can be `day`. Grouped by `campaign` alone, rows also have the current delivery of the campaign, \
             independent of the days.
             """,
             parameters: [from, to, by, thenBy, zone, format],
@@ -201,6 +201,7 @@ extension Schema {
         .optional("section", .string, "The name; empty without a section."),
         .optional("position", .string, "The index among the cells of the page; empty if the event has no token of a page."),
         .optional("choice", .string, "A field of a slot's input and its value, such as `reason=spam`."),
+        .optional("context", .string, "A filter and its value, such as `category=music`."),
         .optional("day", .date),
         .optional("ad", .string, "The id of the cell."),
         .optional("verdict", .string),

@@ -36,7 +36,7 @@ extension LedgerReport {
                 SELECT day, \(reportedKind), CAST(sum(count) AS bigint) FROM rollup_day WHERE day BETWEEN ?1 AND ?2 AND \(isReported)
                 GROUP BY 1, 2 ORDER BY 1, 2
                 """, days)
-        case .verdict, .reason, .hour, .campaign, .advertiser, .creative, .feed, .section, .position, .choice:
+        case .verdict, .reason, .hour, .campaign, .advertiser, .creative, .feed, .section, .position, .choice, .context:
             command = SQLCommand(
                 """
                 SELECT verdict, kind, CAST(sum(count) AS bigint) FROM rollup_day WHERE day BETWEEN ?1 AND ?2
@@ -69,13 +69,18 @@ extension LedgerReport {
 
     static func ofChoices(_ question: Query, _ session: some SQLSession) throws -> LedgerReport {
         let day = question.and == .day ? "day" : "CAST(NULL AS bigint)"
+        let (field, comparison) = question.by == .context ? ("substr(field, 2)", "=") : ("field", "<>")
         var report = LedgerReport(rows: [])
         try session.run([
             SQLCommand(
                 """
-                SELECT field, value, \(day), kind, CAST(sum(count) AS bigint) FROM rollup_choice WHERE day BETWEEN ?1 AND ?2
-                GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
-                """, [.integer(Int64(question.days.lowerBound)), .integer(Int64(question.days.upperBound))])
+                SELECT \(field), value, \(day), kind, CAST(sum(count) AS bigint) FROM rollup_choice
+                WHERE day BETWEEN ?1 AND ?2 AND substr(field, 1, 1) \(comparison) ?3 GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+                """,
+                [
+                    .integer(Int64(question.days.lowerBound)), .integer(Int64(question.days.upperBound)),
+                    .text(EventInput.Choice.filterMark),
+                ])
         ]) { _, row in
             try report.add(
                 Int(row.integer(4)), of: Kind(rawValue: row.text(3)), with: EventInput.Choice(row.text(0), row.text(1)),
@@ -92,7 +97,7 @@ extension LedgerReport {
 
     private static func column(_ grouping: Grouping, isHourly: Bool) -> String {
         switch grouping {
-        case .day, .verdict, .reason, .choice: isHourly ? "time / 24" : "time"
+        case .day, .verdict, .reason, .choice, .context: isHourly ? "time / 24" : "time"
         case .hour: "time"
         case .ad: "coalesce(cell, '')"
         case .campaign: "coalesce(campaign, '')"
@@ -106,7 +111,7 @@ extension LedgerReport {
 
     private static func key(_ grouping: Grouping, _ row: some SQLRow, _ column: Int) -> Key {
         switch grouping {
-        case .day, .verdict, .reason, .choice: .day(Int(row.integer(column)))
+        case .day, .verdict, .reason, .choice, .context: .day(Int(row.integer(column)))
         case .hour: .hour(Int(row.integer(column)))
         case .ad: .ad(row.text(column))
         case .campaign, .creative, .advertiser, .feed, .section: .name(row.text(column))

@@ -2,7 +2,7 @@ package import IntertwineFeed
 
 extension PersistentLedger {
     package func report(_ question: LedgerReport.Query) async throws -> LedgerReport {
-        if question.by == .choice { return try await reading(for: .background) { try LedgerReport.ofChoices(question, $0) } }
+        if question.by.isOfChoices { return try await reading(for: .background) { try LedgerReport.ofChoices(question, $0) } }
         // Some groupings have totals that are written with each click.
         let isOfTotals = question.and != nil || !question.by.hasOwnTotals
         if isOfTotals { try await gatherCounts() } else { try await flushCounts() }

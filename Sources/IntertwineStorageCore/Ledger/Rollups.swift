@@ -32,7 +32,7 @@ package struct Rollups {
     package private(set) var counts: [EventGroupKey: Int64] = [:]
     /// Events with the verdict `counted` have rows and never wait.
     private var waiting: [EventGroupKey: Int64] = [:]
-    /// Their events have rows, so the choices never wait for another group.
+    /// The choices of inputs, and the values of filters. Their events have rows, so they never wait for another group.
     private var choices: [Choice: Int64] = [:]
     /// A Boolean value indicating whether the group has counts that must be committed with it.
     package private(set) var isDue = false
@@ -42,8 +42,9 @@ package struct Rollups {
     mutating func count(_ event: LedgerEvent, as verdict: Verdict, _ count: Int64 = 1, mayDefer: Bool) {
         if !mayDefer { isDue = true }
         counts[EventGroupKey(event, as: verdict), default: 0] += count
-        guard verdict == .counted, let input = event.input else { return }
-        for choice in input.choices {
+        let (chosen, filters) = (event.input?.choices ?? [], event.impressionContext?.filters ?? [])
+        guard verdict == .counted, !chosen.isEmpty || !filters.isEmpty else { return }
+        for choice in chosen + filters {
             let chosen = Choice(
                 day: LedgerTime.day(of: event.at), field: ByteString(choice.field), value: ByteString(choice.value), kind: event.kind)
             choices[chosen, default: 0] += count

@@ -137,6 +137,16 @@ struct FilterTests {
         func ads(_ query: String) throws -> [String] { try shown(service, "/feed\(query)").filter { $0.hasPrefix("ad:") } }
         try poll { try ads("?category=music") == ["ad:1"] }
         #expect(try ads("?category=art&city=Bonn") == ["ad:2"])
+        // Events are reported by the values in force.
+        let page = try JSON(try service.get("/feed?category=art&city=Bonn").text)
+        let event = try #require(page["cells"]?.list.lazy.compactMap { $0["actions"]?["impression"]?["body"]?["events"]?[0] }.first)
+        Thread.sleep(forTimeInterval: 1.1)
+        let body = #"{"events":[{"type":"impression","cell":"ad:2","token":"\#(event["token"]?.text ?? "")"}]}"#
+        let results = try JSON(try service.ask("POST", "/events", fields: ["User-Agent: tests"], body: body).text)["results"]
+        #expect(results?[0]?["verdict"]?.text == "counted", "\(String(describing: results))")
+        let rows = try JSON(try service.admin("GET", "/admin/reports?by=context").text)["rows"]?.list ?? []
+        #expect(rows.map { $0["context"]?.text } == ["category=art", "city=Bonn"])
+        #expect(rows.allSatisfy { $0["impressions"]?.number == 1 })
         #expect(try ads("") == [] && ads("?category=art&city=Berlin") == [] && ads("?category=food") == [])
         _ = try service.importItems(
             campaign(3, #"{"any":["category=food","city=Rom"],"none":["city=Bonn"]}"#), arguments: ["--set", setting])

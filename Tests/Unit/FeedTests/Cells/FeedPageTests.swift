@@ -3,10 +3,28 @@ import Synchronization
 import Testing
 
 @testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("Pages as JSON")
 struct FeedPageTests {
     func text(_ page: FeedPage) -> String { String(decoding: page.json(), as: UTF8.self) }
+
+    @Test("The context of an event has the values of filters in force, up to 256 bytes")
+    func filters() {
+        func read(_ filters: [String: [String]]) -> [[String]]? {
+            var context = ImpressionContext(campaign: "c", feed: "main", section: "s", position: 3)
+            context.filters = ImpressionContext.filters(filters)
+            var writer = ByteWriter()
+            context.write(to: &writer)
+            var reader = ByteReader(writer.bytes)
+            let found = ImpressionContext(&reader)
+            #expect(found == context && reader.remaining.isEmpty)
+            return found?.filters.map { [$0.field, $0.value] }
+        }
+        #expect(read([:]) == [])
+        #expect(read(["city": ["Köln", "a=b"], "art": ["x"]]) == [["?art", "x"], ["?city", "Köln"], ["?city", "a=b"]])
+        #expect(read(["a": ["x", String(repeating: "é", count: 64)], "b": [String(repeating: "é", count: 64)]])?.count == 2)
+    }
 
     @Test("A page with each kind of cell has the documented JSON")
     func golden() async throws {

@@ -52,6 +52,21 @@ struct InputContractTests {
             #expect(LedgerReport.Query(days: 0...1, by: second, and: .choice).error != nil)
         }
 
+        // The values of filters are reported apart from those of inputs.
+        var filtered = click(at: 10 * day)
+        for index in filtered.events.indices {
+            filtered.events[index].impressionContext = ImpressionContext(feed: "main")
+            filtered.events[index].impressionContext?.filters = ImpressionContext.filters(["reason": ["spam"], "city": ["a=b", "Köln"]])
+        }
+        _ = try await other.commit(filtered)
+        for grouping in [LedgerReport.Grouping.context, .choice] {
+            let question = LedgerReport.Query(days: 10...10, by: grouping, and: .day)
+            let found = try await ledger.report(question).rows.map { $0.keys.map(\.text) + ["\($0.counts[.click] ?? 0)"] }
+            let wanted = grouping == .choice ? [["reason=spam", "0"]] : [["city=Köln", "1"], ["city=a=b", "1"], ["reason=spam", "1"]]
+            #expect(found == wanted.map { [$0[0], "1970-01-11", $0[1]] })
+        }
+        #expect(LedgerReport.Query(days: 0...1, by: .context, and: .hour).error != nil)
+
         #expect(try await ledger.erase(viewer: "v", owners: []).events == 8)
         let left = try await ledger.events(after: 0, limit: 99).map(\.event).filter { $0.input != nil }
         #expect(left.count == 2 && left.allSatisfy { $0.viewer == "w" })

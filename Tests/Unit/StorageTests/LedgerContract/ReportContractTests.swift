@@ -41,7 +41,7 @@ struct ReportContractTests {
         #expect(try await bench.counts(.hour, .section, days: 31...31) == ["1970-02-01T00:00:00Z  1"])
         #expect(try await bench.counts(.creative, .section) == ["image  2", "image events 1", "video  1"])
         // Whatever two there are, no event is lost between them.
-        let groupings = LedgerReport.Grouping.allCases.filter { $0 != .verdict && $0 != .choice }
+        let groupings = LedgerReport.Grouping.allCases.filter { $0 != .verdict && !$0.isOfChoices }
         for by in groupings {
             for and in groupings where and != by {
                 let rows = try await ledger.report(LedgerReport.Query(days: 30...31, by: by, and: and)).rows

@@ -3,7 +3,7 @@ import { itemLink } from "/console/shell.mjs"
 import { onToken, send } from "/reports/admin-api.mjs"
 import { bars, legend, lines } from "/reports/chart.mjs"
 
-const GROUPINGS = ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict", "reason", "choice"]
+const GROUPINGS = ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict", "reason", "choice", "context"]
 const MEASURES = ["impressions", "clicks", "ctr", "selections", "dismissals", "saves"]
 const DAY = 86_400_000
 // What is drawn; the table has everything.
@@ -13,7 +13,7 @@ const find = (id) => document.getElementById(id)
 const [by, and, measure] = ["by", "and", "measure"].map(find)
 const day = (time) => new Date(time).toISOString().slice(0, 10)
 
-for (const [select, words] of [[by, GROUPINGS], [and, ["none", ...GROUPINGS.filter((word) => !["verdict", "reason", "choice"].includes(word))]], [measure, MEASURES]]) {
+for (const [select, words] of [[by, GROUPINGS], [and, ["none", ...GROUPINGS.filter((word) => !["verdict", "reason", "choice", "context"].includes(word))]], [measure, MEASURES]]) {
   select.append(...words.map((word) => new Option(word, word)))
 }
 /** Sets the days of the report: today, yesterday, or a number of days. */
