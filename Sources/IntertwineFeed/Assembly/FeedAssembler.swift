@@ -308,9 +308,7 @@ package final class FeedAssembler: Sendable {
         entries.reserveCapacity(slots.content.cells.count + slots.slots.count + slots.blocks.count)
         // The state is nil if the viewer has saved and selected no cell; no lookups are then necessary.
         let states = session.viewerState.flatMap { $0.hasStates ? $0 : nil }
-        let reasons = Dictionary(
-            (session.ranked?.items ?? []).lazy.compactMap { item in item.reason.map { (ByteString(item.cell), $0) } }
-        ) { first, _ in first }
+        let reasons = session.reasons
         let filters = ImpressionContext.filters(session.request.filters)
         var (adSlot, nextSlot) = (0, 0)
         for (number, block) in slots.blocks.enumerated() {

@@ -39,6 +39,9 @@ struct PageSession {
     /// The filters that the feed has.
     var filters: [ItemFilter] = []
 
+    /// The reasons for which the ranker or the data sources chose items, by cell.
+    var reasons: [ByteString: String] { ranked?.reasons ?? rows.reasons(factories) }
+
     var direction: PageDirection { cursor?.direction ?? .forward }
 
     /// True if items may be skipped, so that one query of the content may not suffice.
@@ -48,7 +51,7 @@ struct PageSession {
 
     func renderer() -> CellRenderer {
         var renderer = CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
-        renderer.excluded = excluded
+        (renderer.excluded, renderer.reasons) = (excluded, reasons)
         return renderer
     }
 

@@ -33,6 +33,7 @@ public struct CellFactories: Sendable {
         var advertisementLabel = FeedLanguages.none.advertisement
         var lists: [ViewerList] = []
         var counts: [String: [ViewerList: String]] = [:]
+        var reasoned: Set<String> = []
     }
 
     /// The tables, which are complete before the first cell is made. Why: A single reference makes copies of `CellFactories` cheap.
@@ -59,6 +60,11 @@ public struct CellFactories: Sendable {
         get { tables.advertisementLabel }
         set { change { $0.advertisementLabel = newValue } }
     }
+
+    /// True if cells of the kind bind the reason for which an item was chosen.
+    func bindsReason(_ kind: String) -> Bool { storage.tables.reasoned.contains(kind) }
+
+    mutating func bindReasons(of kind: String) { change { $0.reasoned.insert(kind) } }
 
     package var hasCounts: Bool { !tables.counts.isEmpty }
 

@@ -40,7 +40,7 @@ public protocol DataSource: Sendable {
     /// Returns consecutive items of the source's own, in its order. It must not block.
     ///
     /// An item with an empty body is a reference to the item of the store with its kind and id (``FeedItem/init(stored:id:position:)``), at its
-    /// position in this source.
+    /// position in this source. An item can have a ``FeedItem/reason`` for the viewer.
     ///
     /// ```swift
     /// let source = ArrayDataSource(items)

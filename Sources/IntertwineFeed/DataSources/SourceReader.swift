@@ -70,7 +70,7 @@ final class SourceReader: Sendable {
     /// A cache with a bound of memory. The source has its own, so that its viewers evict no items of others.
     private static func cache(of limit: Int) -> BoundedCache<CallKey, [FeedItem]> { BoundedCache(limit: limit) { cost(of: $1) } }
 
-    private static func cost(of items: [FeedItem]) -> Int { items.reduce(512) { $0 + 256 + $1.body.count } }
+    private static func cost(of items: [FeedItem]) -> Int { items.reduce(512) { $0 + 256 + $1.body.count + ($1.reason?.utf8.count ?? 0) } }
 
     let source: any DataSource
     private let state = Mutex(State())
@@ -321,6 +321,15 @@ struct SourceRows: Sendable {
     }
 
     mutating func add(_ found: [FeedItem], for query: SectionQuery) { items[query] = found }
+
+    /// The reasons of the items, by cell.
+    func reasons(_ factories: CellFactories) -> [ByteString: String] {
+        let reasons = items.values.joined().lazy.compactMap { item -> (ByteString, String)? in
+            guard let reason = item.reason, !reason.isEmpty else { return nil }
+            return factories.cellID(kind: item.kind, id: item.id).map { (ByteString($0), reason) }
+        }
+        return Dictionary(reasons) { first, _ in first }
+    }
 }
 
 package struct FeedVersion: Sendable, Hashable {

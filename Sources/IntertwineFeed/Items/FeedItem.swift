@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// An item as stored: of any kind, with undecoded fields.
 ///
 /// Only factories know which kinds exist. A factory decodes the ``body`` into its own type, for example `User`.
@@ -14,6 +16,14 @@ public struct FeedItem: Sendable, Hashable {
     public var sortKey: SortKey?
     /// The fields: one JSON object, UTF-8, validated for its kind at import.
     public var body: [UInt8]
+    /// Why a ``DataSource`` chose the item for the viewer, as a text for the viewer; nil or empty without a reason. It becomes the member `reason` of the
+    /// cell, and declared kinds can bind it.
+    ///
+    /// ```swift
+    /// var first = FeedItem(stored: "event", id: "1", position: 1)
+    /// first.reason = "Because you follow Ada"
+    /// ```
+    public var reason: String?
 
     /// Creates an item as a store contains it. The fields in `body` are not validated.
     ///
@@ -44,6 +54,24 @@ public struct FeedItem: Sendable, Hashable {
     public var type: ItemType { ItemType(kind: kind, variant: variant) }
 
     var isStored: Bool { body.isEmpty }
+
+    /// The member of a body that has the reason, which no field has.
+    static let reasonName = ".reason"
+    /// The characters of a reason that cells bind: fewer than a text may have.
+    private static let reasonLimit = 1_000
+
+    /// Returns the item with a reason in its body, from which cells bind it.
+    func showing(_ reason: String) -> FeedItem {
+        var writer = JSONWriter(capacity: body.count + reason.utf8.count + 16)
+        writer.append(body.dropLast() + (body.count > 2 ? [UInt8(ascii: ",")] : []))
+        writer.write(Self.reasonName)
+        writer.raw(":")
+        writer.write(String(reason.unicodeScalars.prefix(Self.reasonLimit)))
+        writer.raw("}")
+        var item = self
+        item.body = writer.bytes
+        return item
+    }
 
     func placed(in snapshot: any FeedSnapshot) throws -> FeedItem? {
         var found = try snapshot.item(kind: kind, id: id)

@@ -151,6 +151,7 @@ extension CellFactories {
         let plan = try Self.plan(of: kind, registry: registry, offers: offers)
         let variants = kind.declaration.variants.isEmpty ? [""] : kind.declaration.variants
         add(kind.declaration.lists, of: kind.name)
+        if kind.declaration.reasonField != nil { bindReasons(of: kind.name) }
         if kind.author != nil { add([DeclaredList(.following, count: nil), DeclaredList(.muted, count: nil)], of: kind.name) }
         if kind.stream != .advertisements { for variant in variants { index(ItemType(kind: kind.name, variant: variant)) } }
         for layout in CellLayout.allCases {

@@ -11,6 +11,7 @@ struct KindCompiler {
         var references: [(name: String, reference: FieldReference)] = [("id", .id)]
         if !declaration.variants.isEmpty { references.append(("type", .variant)) }
         references += (declaration.fields + declaration.lists.compactMap(\.countField)).map { ($0.name, .field($0)) }
+        if let reason = declaration.reasonField { references.append(("reason", .field(reason))) }
         self.references = references
         guard declaration.cells.values.contains(where: { !$0.isEmpty }) else {
             throw KindError(["cells"], "a kind needs a cell in at least one layout; layouts: collection, table")

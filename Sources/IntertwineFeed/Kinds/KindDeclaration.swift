@@ -40,6 +40,20 @@ extension KindDeclaration {
     }
 }
 
+extension KindDeclaration {
+    /// The field that cells bind as `reason`; nil if they do not, or if items have a field with this name.
+    var reasonField: FieldDeclaration? {
+        guard !fields.contains(where: { $0.name == "reason" }) else { return nil }
+        let isBound = cells.values.joined().contains { cell in
+            cell.conditions.contains { $0.field == "reason" }
+                || cell.bindings.contains { binding in
+                    [binding.source, binding.alternative].contains { $0?.all.contains { $0.contains("reason") } ?? false }
+                }
+        }
+        return isBound ? FieldDeclaration(FeedItem.reasonName, .text) : nil
+    }
+}
+
 extension DeclaredList {
     var countField: FieldDeclaration? {
         count.map { FieldDeclaration(SortField.countPrefix + $0, .number, isWhole: true) }

@@ -98,11 +98,16 @@ struct RankedContent {
     var start: Int64
     var continues: Bool
 
-    /// Reads the items. It omits what does not exist, what the filter of the request excludes, what the
-    /// viewer has dismissed, ads, and what the client cannot show.
+    var reasons: [ByteString: String] {
+        Dictionary(items.lazy.compactMap { item in item.reason.map { (ByteString(item.cell), $0) } }) { first, _ in first }
+    }
+
+    /// Reads the items. It omits what does not exist, what the filter of the request excludes, what the viewer has dismissed, ads, and what
+    /// the client cannot show.
     func read(for session: PageSession, _ factories: CellFactories) throws -> PageContent {
         let ads = Set(factories.kinds(in: .advertisements))
         var renderer = session.renderer()
+        renderer.reasons = reasons
         var cells: [CellRenderer.PlacedCell] = []
         for entry in items where cells.count < session.request.limit {
             guard let name = factories.item(ofCell: entry.cell), !ads.contains(name.kind),

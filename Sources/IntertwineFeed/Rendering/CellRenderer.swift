@@ -31,6 +31,8 @@ struct CellRenderer {
     private let unknownLimit: Int
     /// The digests of cells that the session has shown already, which are left out.
     var excluded: Set<UInt32> = []
+    /// The reasons for which items were chosen, by cell.
+    var reasons: [ByteString: String] = [:]
     private var unknown = 0
     private(set) var stop: FeedPosition?
 
@@ -51,6 +53,13 @@ struct CellRenderer {
     }
 
     private mutating func cell(of row: ItemRow, in section: Int = 0) throws -> PlacedCell? {
+        guard !reasons.isEmpty, factories.bindsReason(row.type.kind), let id = shownID(of: row), let reason = reasons[ByteString(id)] else {
+            return try reasonedCell(of: row, in: section)
+        }
+        return try row.item.showing(reason).withRow { try reasonedCell(of: $0, in: section) }
+    }
+
+    private mutating func reasonedCell(of row: ItemRow, in section: Int) throws -> PlacedCell? {
         // The write that hides an expired item may come later.
         if ItemSchedule.isIn(row.body), let end = ItemSchedule(body: row.body)?.expireAt, end <= context.now { return nil }
         if isForHouseAds, HouseField.isFalse(in: row.body) { return nil }

@@ -86,7 +86,7 @@ extension Schema {
         .required("actions", .cellActions),
         .optional(
             "reason", .string(minLength: 1),
-            "Why the ranker of the feed chose the item, as a text for the viewer. Present only if the ranker has a reason."),
+            "Why the ranker or the data source of the feed chose the item, as a text for the viewer. Present only if there is a reason."),
         .optional("state", .cellState),
     ]).titled("Cell view model").described(
         """

@@ -68,6 +68,41 @@ struct RankingTests {
         #expect(!json.contains("degraded"))
     }
 
+    @Test("A declared cell binds the reason of the ranker or of the data source, and other cells bind none")
+    func reasons() async throws {
+        var kind = KindFixture.event
+        let title = BindingDeclaration("title", .text, "{{title}}{{#reason}} ({{.}}){{/reason}}")
+        kind.cells[.collection] = [
+            CellDeclaration(
+                "EventCell", size: SizeRule(CellSize(width: 300, height: 160)),
+                bindings: [title, BindingDeclaration("why", .text, "reason")])
+        ]
+        var fixture = try KindFixture.fixture(kind, items: [DeclaredCellTests.full, DeclaredCellTests.sparse])
+        func texts(_ page: FeedPage) throws -> [[String?]] {
+            try KindFixture.json(page).map { cell in
+                let bindings = KindFixture.bindings(cell)
+                return [cell["reason"] as? String] + ["title", "why"].map { bindings[$0]?["text"] as? String }
+            }
+        }
+        let plain: [[String?]] = [[nil, "Swing", nil], [nil, "Jazz", nil]]
+        #expect(try texts(try await fixture.page()) == plain)
+        fixture.ranking = FeedRanking(of: "main", by: TestRanker(["event:b/2", "event:1"]))
+        for viewer in ["ann", #"b"o"b"#] {
+            let reason = "for \(viewer)"
+            let wanted = [[reason, "Jazz (\(reason))", reason], [reason, "Swing (\(reason))", reason]]
+            #expect(try texts(try await page(fixture, viewer: viewer)) == wanted)
+        }
+        fixture.ranking = nil
+        #expect(try texts(try await fixture.page()) == plain)
+        var items = [
+            try KindFixture.item(DeclaredKind(kind), at: 1, DeclaredCellTests.sparse.replacing("b/2", with: "own")),
+            FeedItem(stored: "event", id: "1", position: 2), FeedItem(stored: "event", id: "b/2", position: 3),
+        ]
+        (items[0].reason, items[1].reason, items[2].reason) = ("new", "near", "")
+        fixture.source = FlatDataSource(ArrayDataSource(items))
+        #expect(try texts(try await fixture.page()) == [["new", "Jazz (new)", "new"], ["near", "Swing (near)", "near"], plain[1]])
+    }
+
     @Test("At most three further requests fill a page")
     func requests() async throws {
         let ids = (0..<40).map { $0 % 8 == 0 ? "user:u\($0 / 8)" : "user:none\($0)" }
