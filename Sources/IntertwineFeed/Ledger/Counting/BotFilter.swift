@@ -11,7 +11,7 @@ package struct BotFilter: Sendable, Hashable {
     }
 
     /// Networking libraries of apps, which come after the app's name.
-    private static let apps = SubstringMatcher(["okhttp/", "CFNetwork/", "Dalvik/", "; Scale/"])
+    private static let apps = SubstringMatcher(["okhttp/", "CFNetwork/", "Dalvik/", "; Scale/", "Alamofire/", "Dart/", "Cronet/"])
 
     /// The name of an app may contain that of a robot, as in `BloodPressureMonitor/1 CFNetwork/1485`. `node` is all that Node.js sends.
     package func isRobot(_ userAgent: String) -> Bool {

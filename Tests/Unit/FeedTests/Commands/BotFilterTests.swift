@@ -52,12 +52,17 @@ struct BotFilterTests {
         "Mozilla/5.0 (X11; Linux x86_64) Chrome/120.0 Safari/537.36 (+https://example.org/unheard)", "Scrapy/2.11", "Nikto/2.5",
         "masscan/1.3", "node", "Deno/1.44", "Bun/1.1.12", "Apache-HttpAsyncClient/5.3", "http.rb/5.2.0", "ureq/2.9", "wrk/4.2",
         "feedparser/6.0", "Misskey/2024.5", "Friendica", "Consul Health Check", "Monit/5.33", "YandexImages/3.0", "Inoreader/1.0",
-        "Dalvik/2.1.0 (Linux; U; Android 14) SomeCrawler/1.0",
+        "Dalvik/2.1.0 (Linux; U; Android 14) SomeCrawler/1.0", "SomeCrawler/2 Bot/1 Dart/3.4 (dart:io)", "feroxbuster/2.10.1",
+        "DirBuster-1.0", "Cypress/13", "h2load nghttp2/1.43", "hurl/4.1.0", "Apache-Maven/3.9", "Debian APT-HTTP/1.3 (2.6.1)",
+        "HTTP-Tiny/0.088", "excon/0.110.0",
+        "HTTParty/0.21", "Feign/12.1", "Terraform/1.6.0", "docker/24.0.7", "ansible-httpget", "IFTTT-Protocol/v1",
+        "Microsoft-CryptoAPI/10.0",
     ]
 
     /// Browsers, and the stacks of apps: names of robots are words in some of them.
     static let people = [
         firefox, "BabyMonitor/3.2.1 okhttp/4.9", "BloodPressureMonitor/1 CFNetwork/1485 Darwin/23.1.0", "Barcode Scanner/2.1 okhttp/4.10.0",
+        "BabyMonitor/3.2 Dart/3.2 (dart:io)", "BabyMonitor/3 (com.acme.baby; build:12; iOS 17.1.0) Alamofire/5.8.0",
         "SpiderSolitaire/4.6 CFNetwork/1490", "Talbots/4.0 (iPhone; iOS 17.5; Scale/3.00)", "Robotics/1.0 CFNetwork/1410 Darwin/22.6.0",
         "UnityPlayer/2022.3.10f1 (UnityWebRequest/1.0, libcurl/8.1.1-DEV)", "nodeapp/1.0 okhttp/4.12.0",
         "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36 Edg/126.0.0.0",
