@@ -39,7 +39,7 @@ extension ServiceBuilder {
             administration + [OperatorDescription.route(describing: administration)]
             // The console shows pictures of items.
             + (configuration.webClient.isEnabled
-                ? WebClient.operatorRoutes() + parts.images.routes.filter { $0.method == .get } : [])
+                ? WebClient.operatorRoutes() + parts.images.routes(isForOperators: true).filter { $0.method == .get } : [])
         let counted = configuration.metrics.isEnabled ? telemetry.registry : nil
         let patterns = (live.current.routes + operatorRoutes).map(\.pattern)
         let observer = { (listener: String, onRefusal: @escaping @Sendable (RefusedRequest) -> Void) in

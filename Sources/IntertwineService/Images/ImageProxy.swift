@@ -54,10 +54,12 @@ final class ImageProxy: Sendable {
         prefetcher = share > 0 ? ImagePrefetcher(manager, signer: signer, share: share) { clock() / 1_000 } : nil
     }
 
-    var routes: [Route] {
+    var routes: [Route] { routes(isForOperators: false) }
+
+    func routes(isForOperators: Bool) -> [Route] {
         ImageRoutes(
             manager: manager, signer: signer, responseCache: responseCache, takedowns: takedowns, prefetcher: prefetcher,
-            timeLimit: timeLimit
+            timeLimit: timeLimit, isForOperators: isForOperators
         ).routes
     }
 

@@ -45,7 +45,7 @@ struct PreviewRoutes: Sendable {
             "previewFeed", tag: "Explanations", "A page as of a moment, with drafts",
             """
             The page that the feed will have, or had, at a moment, for a viewer or without one. Ads are those of the present. Events with its tokens are \
-            refused, and it reserves no ads, so it counts nothing. Images of items that are not public are not available yet.
+            refused, and it reserves no ads, so it counts nothing. Images of items that are not public are shown by this listener alone.
             """,
             parameters: [Self.name, Self.at, Self.drafts, Self.viewer, P.cursor, P.limit, P.layout, P.width, P.scale],
             responses: [
@@ -64,7 +64,15 @@ struct PreviewRoutes: Sendable {
             responses: [
                 .json(
                     .ok, "The pages of cells.",
-                    .object([.required("pages", .list(of: .object([])), "A page for each language and layout.")]),
+                    .object([
+                        .required(
+                            "pages",
+                            .list(
+                                of: .object([
+                                    .required("layout", .words(CellLayout.allCases.map(\.rawValue))), .optional("language", .string),
+                                    .required("cells", .list(of: .cell)),
+                                ])), "A page for each language and layout.")
+                    ]),
                     [.noStore], example: #"{"pages": [{"layout": "collection", "cells": []}, {"layout": "table", "cells": []}]}"#),
                 .badRequest(
                     "The body is not JSON, or the request is malformed.",

@@ -21,6 +21,8 @@ struct ImageRoutes: Sendable {
     let takedowns: TakedownImageFilter
     let prefetcher: ImagePrefetcher?
     let timeLimit: Duration
+    /// Operators see the images of items that are scheduled or drafts. The cache for the event loop, which serves everybody, gets none of them.
+    var isForOperators = false
 
     private struct Viewport: Decodable {
         let visible: [UUID]
@@ -85,7 +87,8 @@ struct ImageRoutes: Sendable {
         if takedowns.contains(verified.source) {
             throw Self.refusal(.gone, .takenDown, "This image was taken down.", "taken-down")
         }
-        if takedowns.hides(verified.source) {
+        let isHidden = takedowns.hides(verified.source)
+        if isHidden, !isForOperators {
             throw Self.refusal(.notFound, .notPublic, "The item of this image is not public.", "not-public")
         }
         if verified.sizing == nil || !manager.resizesImages, let sample = SampleImages.image(at: verified.source) {
@@ -100,7 +103,7 @@ struct ImageRoutes: Sendable {
         prefetcher?.record(imageRequest)
         let answer = await manager.image(imageRequest)
         // The event loop serves the next request for this image from the cache.
-        if case .complete = answer.body { responseCache.store(path: path, imageRequest, expires: verified.expires, now: now) }
+        if !isHidden, case .complete = answer.body { responseCache.store(path: path, imageRequest, expires: verified.expires, now: now) }
         return ImageResponses.response(answer, to: request.request.id)
     }
 

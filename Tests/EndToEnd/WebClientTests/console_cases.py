@@ -389,6 +389,26 @@ def it_asks_for_the_token_alone(browser, relay, service):
         assert browser.driver.title == "Audit – Intertwine"
 
 
+def it_shows_the_pictures_of_scheduled_items_and_the_way_to_the_feed(browser, relay, service):
+    with Service() as own:
+        picture = f"http://127.0.0.1:{own.origin.port}/avatar-1.png?later"
+        own.put({"kind": "user", "id": "later", "type": "regular", "username": "Later", "avatarUrl": picture, "publishAt": "2099-01-01T00:00:00Z"})
+        task = Task(browser, own)
+        task.search("later")
+        task.wait(lambda: browser.script("return document.querySelector('#list .thumbnail')?.naturalWidth > 0"), "the thumbnail")
+        href = browser.script("return document.querySelector('#list .thumbnail').dataset.href")
+        task.click('#list tr[data-item="user:later"] a')
+        task.wait(lambda: browser.script("return document.querySelector('[data-name=avatarUrl] .preview')?.naturalWidth > 0"), "the picture")
+        # Readers do not get it, also not from a cache.
+        try:
+            urllib.request.urlopen(own.base_url + href).close()
+            raise AssertionError("the picture is public")
+        except urllib.error.HTTPError as error:
+            assert error.code == 404, error
+        feed = task.wait(lambda: browser.find("#navigation li:last-child a[href^=http]"), "the link")
+        assert feed.get_attribute("href").rsplit(":", 1)[1].rstrip("/") == own.base_url.rsplit(":", 1)[1]
+
+
 def it_voids_counted_events(browser, relay, service):
     with Service() as own:
         click_an_ad(own)
