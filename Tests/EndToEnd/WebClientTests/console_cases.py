@@ -308,8 +308,9 @@ def it_finds_who_changed_an_item(browser, relay, service):
     task.link("Audit", ".shell")
     task.wait(lambda: browser.find("#page form"), "the audit log")
     browser.driver.find_element(By.NAME, "item").send_keys(name, Keys.ENTER)
-    task.wait(lambda: len(browser.driver.find_elements(By.CSS_SELECTOR, "#page tbody tr")) < 20 and name in browser.text("#page tbody"), "the entry")
-    assert "loopback" in browser.text("#page tbody") and name in browser.text("#page tbody")
+    # The services of other cases may have the same log, in which each import names the item too.
+    own = "const [name] = arguments; return location.hash.includes('item=') && [...document.querySelectorAll('#page tbody tr')].some(({ textContent }) => textContent.includes(name) && textContent.includes('loopback'))"
+    task.wait(lambda: browser.script(own, name), "the entry")
     task.link(name, "#page tbody")
     assert "is open" in status(browser)
 
