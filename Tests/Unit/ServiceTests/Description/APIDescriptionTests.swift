@@ -39,7 +39,7 @@ struct APIDescriptionTests {
             pages == [
                 "/", "/web-client/{file}", "/web-client/client/{file}", "/web-client/client/element/{file}", "/web-client/playground",
                 "/sample/{file}", "/reports", "/ads", "/corrections", "/preview", "/imports", "/sources", "/takedowns", "/audit",
-                "/viewers", "/system", "/items", "/explain",
+                "/viewers", "/system", "/items", "/explain", "/icon.svg",
             ])
         for listener in [service.live.current.routes, service.listeners.operatorRoutes] {
             let ids = listener.compactMap { $0.operation?.id }
