@@ -81,7 +81,7 @@ extension ServiceBuilder {
             .mapValues(\.asFeed)
         let sourceItems = SourceItems(sources.sorted { $0.key < $1.key }.map(\.value))
         try configuration.checkPinnedAds(declared.feeds)
-        let campaignsFile = try configuration.campaignsFile(among: declared.feeds, configuration.creatives(kindsFile, extensions))
+        let campaignsFile = try configuration.campaignsFile(kindsFile, extensions)
         if let error = ConfigurationError(extensions.adSourceErrors(beside: campaignsFile?.campaigns ?? [])) { throw error }
         func placement(in feed: String) -> any AdPlacement {
             let own = declared.feeds.ads[feed].flatMap { $0 == DeclaredAds() ? nil : configuration.feed.with($0).placement }

@@ -17,10 +17,11 @@ extension ServiceConfiguration {
         of kinds: ItemKinds, broken: Set<String> = [], environment: [String: String]? = nil
     ) throws(ConfigurationError) -> [RemoteSource] {
         guard !sources.file.isEmpty else { return [] }
-        return try SourcesFile(
-            YAMLFile.root(at: sources.file, of: "sources.file"), kinds: kinds, broken: broken, settings: sources,
-            environment: environment ?? ProcessInfo.processInfo.environment
-        ).sources
+        let root = try YAMLFile.root(at: sources.file, of: "sources.file")
+        let environment = environment ?? ProcessInfo.processInfo.environment
+        return try ConfigurationError.wrap {
+            try SourcesFile(root, kinds: kinds, broken: broken, settings: sources, environment: environment).sources
+        }
     }
 
     package func sourceSettings() throws(ConfigurationError) -> [ListedSetting] {

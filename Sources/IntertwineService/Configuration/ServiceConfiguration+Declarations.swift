@@ -32,8 +32,8 @@ extension ServiceConfiguration {
         // Checks against values that could not be read are skipped.
         if wrong.reasons.contains(where: { $0.hasPrefix("sources.") }) { configuration.sources.file = "" }
         var faults = ErrorCollector()
-        faults.collect { () throws(ConfigurationError) in throw wrong }
-        faults.collect { () throws(ConfigurationError) in try configuration.check(extensions) }
+        faults.reasons += wrong.reasons
+        faults.collect { try configuration.check(extensions) }
         throw ConfigurationError(faults.reasons) ?? wrong
     }
 
@@ -41,37 +41,32 @@ extension ServiceConfiguration {
         _ extensions: ServiceExtensions = ServiceExtensions(), environment: [String: String]? = nil
     ) throws(ConfigurationError) -> Declarations {
         var faults = ErrorCollector()
-        faults.collect { () throws(ConfigurationError) in try validate() }
-        faults.collect { () throws(ConfigurationError) in _ = try images.fallbackImages() }
-        let registry = faults.collect { () throws(ConfigurationError) in
-            do { return try extensions.registry() } catch { throw error as? ConfigurationError ?? ConfigurationError("\(error)") }
-        }
-        let text = faults.collect { () throws(ConfigurationError) in try kindsText() } ?? nil
+        faults.collect { try validate() }
+        faults.collect { _ = try images.fallbackImages() }
+        let registry = faults.collect { try extensions.registry() }
+        let text = faults.collect { try kindsText() } ?? nil
         let file = kindsFile(of: text, extensions, errors: &faults)
         if let registry {
             // Settings are checked one at a time, so that each invalid one is reported.
             for cells in cells.alone {
-                faults.collect { () throws(ConfigurationError) in _ = try Self.factories(cells, commands: registry) }
+                faults.collect { _ = try Self.factories(cells, commands: registry) }
             }
-            faults.collect { () throws(ConfigurationError) in
+            faults.collect {
                 var factories = CellFactories()
                 try file.register(in: &factories, commands: registry, hasViewers: cells.hasViewers)
             }
         }
         let factories =
             registry.flatMap { registry in
-                faults.collect { () throws(ConfigurationError) in try cellFactories(extensions, commands: registry, kinds: file) }
+                faults.collect { try cellFactories(extensions, commands: registry, kinds: file) }
             } ?? CellFactories()
-        let campaigns =
-            faults.collect { () throws(ConfigurationError) in try campaignsFile(among: file.feeds, creatives(file, extensions)) } ?? nil
-        let kinds = standardKinds.adding(extensions.kinds).adding(file.kinds).adding([
-            campaignKind(file.feeds, campaigns, extensions, creatives(file, extensions))
-        ]).requiring(variants: factories.variants(of: extensions.kinds))
-        let sources = faults.collect { () throws(ConfigurationError) in
+        let campaigns = faults.collect { try campaignsFile(file, extensions) } ?? nil
+        let kinds = itemKinds(extensions, file, campaigns, factories)
+        let sources = faults.collect {
             try remoteSources(of: kinds, broken: file.broken, environment: environment)
         }
-        faults.collect { () throws(ConfigurationError) in try checkPinnedAds(file.feeds) }
-        faults.collect { () throws(ConfigurationError) in _ = try robotNames() }
+        faults.collect { try checkPinnedAds(file.feeds) }
+        faults.collect { _ = try robotNames() }
         try faults.finish()
         return Declarations(
             kindsText: text, feeds: file.feeds, languages: file.languages, advertisementPrefixes: file.advertisementPrefixes,
@@ -79,11 +74,24 @@ extension ServiceConfiguration {
     }
 
     package func itemKinds(_ extensions: ServiceExtensions = ServiceExtensions()) throws(ConfigurationError) -> ItemKinds {
-        let (file, factories) = try checkedKindsFile(extensions)
-        let campaigns = try campaignsFile(among: file.feeds, creatives(file, extensions))
-        return standardKinds.adding(extensions.kinds).adding(file.kinds).adding([
-            campaignKind(file.feeds, campaigns, extensions, creatives(file, extensions))
-        ]).requiring(variants: factories.variants(of: extensions.kinds))
+        let file = try kindsFile(extensions)
+        // The actions and cells of the file must name existing commands and cells.
+        let isStandard = kinds.file.isEmpty && extensions.kinds.isEmpty && extensions.faults.isEmpty
+        let factories = try ConfigurationError.wrap {
+            isStandard ? CellFactories() : try cellFactories(extensions, commands: extensions.registry(), kinds: file)
+        }
+        return itemKinds(extensions, file, try campaignsFile(file, extensions), factories)
+    }
+
+    /// The ids of the store's campaigns must differ from those of the file and from names of sources of ads.
+    private func itemKinds(
+        _ extensions: ServiceExtensions, _ file: KindsFile, _ campaigns: CampaignsFile?, _ factories: CellFactories
+    ) -> ItemKinds {
+        let campaignKind = CampaignKind(
+            places: file.feeds.validTargets, creatives: creatives(file, extensions), declared: Set(campaigns?.campaigns.map(\.id) ?? []),
+            file: self.campaigns.file, sources: Set(extensions.adSources.map(\.name)))
+        return standardKinds.adding(extensions.kinds + file.kinds + [campaignKind]).requiring(
+            variants: factories.variants(of: extensions.kinds))
     }
 
     /// Imports lines of items into the store, all of them or none.
@@ -102,19 +110,23 @@ extension ServiceConfiguration {
 
     func robotNames() throws(ConfigurationError) -> RobotNames {
         guard !events.robotsFile.isEmpty else { return RobotNames() }
+        let text = try YAMLFile.text(at: events.robotsFile, of: "events.robots-file")
         do {
-            return try RobotNames(extendedBy: try YAMLFile.text(at: events.robotsFile, of: "events.robots-file"))
-        } catch let error as RobotNames.InvalidName {
-            throw ConfigurationError("events.robots-file: \(events.robotsFile):\(error.line): a name needs at least 3 bytes")
+            return try RobotNames(extendedBy: text)
         } catch {
-            throw (error as? ConfigurationError) ?? ConfigurationError("\(error)")
+            throw ConfigurationError("events.robots-file: \(events.robotsFile):\(error.line): a name needs at least 3 bytes")
         }
     }
 
-    func campaignsFile(among feeds: DeclaredFeeds, _ creatives: CreativeNames) throws(ConfigurationError) -> CampaignsFile? {
+    func campaignsFile(
+        _ kinds: KindsFile, _ extensions: ServiceExtensions = ServiceExtensions()
+    ) throws(ConfigurationError) -> CampaignsFile? {
         guard !campaigns.file.isEmpty else { return nil }
-        try checkCampaignTargets(feeds)
-        return try CampaignsFile(YAMLFile.root(at: campaigns.file, of: "campaigns.file"), targets: feeds.validTargets, creatives: creatives)
+        try checkCampaignTargets(kinds.feeds)
+        let root = try YAMLFile.root(at: campaigns.file, of: "campaigns.file")
+        return try ConfigurationError.wrap {
+            try CampaignsFile(root, targets: kinds.feeds.validTargets, creatives: creatives(kinds, extensions))
+        }
     }
 
     /// Throws if no feed has ad slots for campaigns, because all ads are pinned.
@@ -148,8 +160,7 @@ extension ServiceConfiguration {
     }
 
     package func declaredCampaigns() throws(ConfigurationError) -> [Campaign] {
-        let file = try kindsFile(ServiceExtensions())
-        return try campaignsFile(among: file.feeds, creatives(file, ServiceExtensions()))?.campaigns ?? []
+        try campaignsFile(kindsFile(ServiceExtensions()))?.campaigns ?? []
     }
 
     package func checkPlacements(feed: String, section: String?) throws(ConfigurationError) {
@@ -172,7 +183,7 @@ extension ServiceConfiguration {
 
     package func checkStoredCampaigns() async throws -> [String] {
         let kinds = try kindsFile(ServiceExtensions())
-        let file = try campaignsFile(among: kinds.feeds, creatives(kinds, ServiceExtensions()))
+        let file = try campaignsFile(kinds)
         let inventory = campaignInventory(kinds.feeds)
         func unchecked(_ reason: String) -> [String] {
             guard let file else { return [] }
@@ -185,11 +196,7 @@ extension ServiceConfiguration {
             let items = try store.items()
             guard items.isThere else { return unchecked("there is no store yet (\(items.shown))") }
             guard try hasCurrentDatabases() else { return unchecked("the next start creates its tables (\(items.shown))") }
-            let campaigns = Campaigns(
-                file?.campaigns ?? [],
-                factories: try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds),
-                delivery: AdServer(ledger: nil), inventory: inventory
-            )
+            let campaigns = try storedCampaigns(file, kinds)
             let opened = try items.open(reading: ReadLimits())
             let findings = try await campaigns.findings(in: opened)
             if let error = file?.errors(findings) { throw error }
@@ -256,24 +263,16 @@ extension ServiceConfiguration {
         let items = try store.items()
         guard items.isThere else { return nil }
         let kinds = try kindsFile(ServiceExtensions())
+        return (try storedCampaigns(campaignsFile(kinds), kinds), try items.open(reading: ReadLimits()))
+    }
+
+    private func storedCampaigns(_ file: CampaignsFile?, _ kinds: KindsFile) throws -> Campaigns {
         let factories = try cellFactories(ServiceExtensions(), commands: ServiceExtensions().registry(), kinds: kinds)
-        let campaigns = Campaigns(
-            try declaredCampaigns(), factories: factories,
-            delivery: AdServer(ledger: nil),
-            inventory: campaignInventory(kinds.feeds))
-        return (campaigns, try items.open(reading: ReadLimits()))
+        return Campaigns(
+            file?.campaigns ?? [], factories: factories, delivery: AdServer(ledger: nil), inventory: campaignInventory(kinds.feeds))
     }
 
-    /// Returns the kind of the store's campaigns, whose ids must differ from those of the file and from names of sources of ads.
-    private func campaignKind(
-        _ feeds: DeclaredFeeds, _ file: CampaignsFile?, _ extensions: ServiceExtensions, _ creatives: CreativeNames
-    ) -> CampaignKind {
-        CampaignKind(
-            places: feeds.validTargets, creatives: creatives, declared: Set(file?.campaigns.map(\.id) ?? []), file: campaigns.file,
-            sources: Set(extensions.adSources.map(\.name)))
-    }
-
-    func creatives(_ file: KindsFile, _ extensions: ServiceExtensions) -> CreativeNames {
+    private func creatives(_ file: KindsFile, _ extensions: ServiceExtensions) -> CreativeNames {
         CreativeNames(file.kinds.map { ($0.prefix, $0.name, $0.stream) }, hasOthers: !extensions.kinds.isEmpty)
     }
 
@@ -295,19 +294,6 @@ extension ServiceConfiguration {
         try kindsFile(extensions).advertisementPrefixes
     }
 
-    /// Returns the file of kinds after the checks of a start: its actions and cells must name existing commands and cells.
-    private func checkedKindsFile(
-        _ extensions: ServiceExtensions
-    ) throws(ConfigurationError) -> (file: KindsFile, factories: CellFactories) {
-        let file = try kindsFile(extensions)
-        guard !kinds.file.isEmpty || !extensions.kinds.isEmpty || !extensions.faults.isEmpty else { return (file, CellFactories()) }
-        do {
-            return (file, try cellFactories(extensions, commands: extensions.registry(), kinds: file))
-        } catch {
-            throw error as? ConfigurationError ?? ConfigurationError("\(error)")
-        }
-    }
-
     private func kindsFile(_ extensions: ServiceExtensions) throws(ConfigurationError) -> KindsFile {
         try kindsFile(of: kindsText(), extensions)
     }
@@ -324,9 +310,7 @@ extension ServiceConfiguration {
     }
 
     private func kindsFile(of text: String?, _ extensions: ServiceExtensions, errors: inout ErrorCollector) -> KindsFile {
-        let root = text.flatMap { text in
-            errors.collect { () throws(ConfigurationError) in try YAMLFile.root(of: text, from: kinds.file) }
-        }
+        let root = text.flatMap { text in errors.collect { try YAMLFile.root(of: text, from: kinds.file) } }
         guard let root else { return .none }
         return KindsFile(
             root, policy: actions.onFailure, besides: standardKinds.adding(extensions.kinds + [CampaignKind()]), errors: &errors)
@@ -341,13 +325,11 @@ extension ServiceConfiguration {
         cells.labels = file.labels
         cells.advertisementAlternative = file.advertisement
         var factories = try Self.factories(cells, commands: registry)
-        do {
+        try ConfigurationError.wrap {
             try extensions.registerCells(&factories, registry)
             for case let kind as any CellKind in extensions.kinds {
                 try kind.register(in: &factories, commands: registry, hasViewers: cells.hasViewers)
             }
-        } catch {
-            throw error as? ConfigurationError ?? ConfigurationError("\(error)")
         }
         try file.register(in: &factories, commands: registry, hasViewers: cells.hasViewers)
         if let error = ConfigurationError(extensions.cellErrors(in: factories)) { throw error }
@@ -367,23 +349,16 @@ extension ServiceConfiguration {
 
 extension CellConfiguration {
     var alone: [CellConfiguration] {
-        var empty = self
-        (empty.userCommands, empty.advertisementCommands) = ([:], [:])
-        let users = CommandKey.standard.compactMap { slot in
-            userCommands[slot].map { commands in
-                var cells = empty
-                cells.userCommands[slot] = commands
-                return cells
+        [\CellConfiguration.userCommands, \.advertisementCommands].flatMap { kind in
+            CommandKey.standard.compactMap { slot in
+                self[keyPath: kind][slot].map { commands in
+                    var cells = self
+                    (cells.userCommands, cells.advertisementCommands) = ([:], [:])
+                    cells[keyPath: kind][slot] = commands
+                    return cells
+                }
             }
         }
-        let advertisements = CommandKey.standard.compactMap { slot in
-            advertisementCommands[slot].map { commands in
-                var cells = empty
-                cells.advertisementCommands[slot] = commands
-                return cells
-            }
-        }
-        return users + advertisements
     }
 }
 

@@ -64,7 +64,7 @@ public struct ServiceConfiguration: Sendable, SettingsSection {
         configuration.images.bucketCredentials = sources.bucketCredentials
         var errors = ErrorCollector()
         errors.reasons = reading.reasons + configuration.faults
-        errors.collect { () throws(ConfigurationError) in
+        errors.collect {
             try sources.refuseUnknown(besides: configuration.settings.map { SettingName($0.key) })
         }
         return (configuration, ConfigurationError(errors.reasons))

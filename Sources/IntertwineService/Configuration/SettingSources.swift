@@ -100,7 +100,7 @@ public struct SettingSources: Sendable {
         let sections = Set(
             known.flatMap { name in (1..<max(1, name.components.count)).map { name.components.prefix($0).joined(separator: ".") } })
         for key in written where !names.contains(key.name) || !key.isRead {
-            faults.collect { () throws(ConfigurationError) in
+            faults.collect {
                 guard key.isRead, sections.contains(key.name.key) else {
                     throw ConfigurationError.unknown(
                         key.spelled, from: key.origin, known: known.map(\.key) + (key.isSection ? sections : []))
@@ -111,11 +111,9 @@ public struct SettingSources: Sendable {
         }
         let variables = Set(known.map(\.environmentVariable))
         for variable in environmentVariables where !variables.contains(variable) {
-            faults.collect { () throws(ConfigurationError) in
-                throw ConfigurationError.unknown(variable, from: .environment, known: Array(variables))
-            }
+            faults.reasons += ConfigurationError.unknown(variable, from: .environment, known: Array(variables)).reasons
         }
-        faults.collect { () throws(ConfigurationError) in try refuseRepeated() }
+        faults.collect { try refuseRepeated() }
         try faults.finish()
     }
 

@@ -6,22 +6,20 @@ struct CampaignsFile: Sendable {
     private(set) var campaigns: [Campaign] = []
     private var lines: [String: (campaign: String, creatives: [String])] = [:]
 
-    init(_ root: YAMLNode, targets: ValidTargets?, creatives: CreativeNames) throws(ConfigurationError) {
-        guard let node = try root.members(of: "the file", among: ["campaigns"])["campaigns"] else {
-            throw root.error("campaigns is missing")
-        }
+    init(_ root: YAMLNode, targets: ValidTargets?, creatives: CreativeNames) throws {
+        let declarations = "each campaign's id with its declaration"
+        let node = try root.members(of: "the file", among: ["campaigns"]).required("campaigns", declarations)
         var faults = ErrorCollector()
-        for (id, node) in try node.members("each campaign's id with its declaration") {
+        for (id, node) in try node.members(declarations) {
             guard campaigns.count < CampaignIndex.limit else { throw node.error(CampaignIndex.surplus) }
             var reader = CampaignReader(validTargets: targets, creatives: creatives, isItem: false)
-            if let campaign = reader.campaign(id, from: node.value) {
+            if let campaign = reader.campaign(id, from: node.yaml.json) {
                 campaigns.append(campaign)
-                let creatives = campaign.creatives.indices.map { node.node(at: ["creatives", String($0)]).where }
-                lines[id] = (node.where, creatives)
+                lines[id] = (node.place, campaign.creatives.indices.map { node.node(at: ["creatives", String($0)]).place })
             }
             for fault in reader.errors {
-                let name = fault.path.isEmpty ? ItemError.shown(id) : "\(ItemError.shown(id)): \(fault.path.joined(separator: "."))"
-                faults.collect { () throws(ConfigurationError) in throw node.node(at: fault.path).error("\(name): \(fault.reason)") }
+                let name = ([ItemError.shown(id)] + (fault.path.isEmpty ? [] : [fault.path.joined(separator: ".")])).joined(separator: ": ")
+                faults.reasons += node.node(at: fault.path).error("\(name): \(fault.reason)").reasons
             }
         }
         try faults.finish()
@@ -38,19 +36,14 @@ struct CampaignsFile: Sendable {
     }
 }
 
-extension YAMLNode {
-    fileprivate var `where`: String { "\(file):\(line)" }
-
+extension Node {
     /// The value as JSON would have it.
-    fileprivate var value: JSONValue {
-        if let mapping = yaml.mapping {
-            return .object(
-                mapping.map { key, value in
-                    JSONValue.Member(key.scalar?.string ?? "", YAMLNode(file: file, yaml: value, line: line).value)
-                })
+    fileprivate var json: JSONValue {
+        switch self {
+        case .mapping(let mapping): .object(mapping.map { JSONValue.Member($0.key.scalar?.string ?? "", $0.value.json) })
+        case .sequence(let sequence): .list(sequence.map(\.json))
+        case .scalar(let scalar): null == nil ? .text(scalar.string) : .null
+        default: .null
         }
-        if let sequence = yaml.sequence { return .list(sequence.map { YAMLNode(file: file, yaml: $0, line: line).value }) }
-        guard let scalar = yaml.scalar, yaml.null == nil else { return .null }
-        return .text(scalar.string)
     }
 }

@@ -59,69 +59,55 @@ struct FeedsReader {
     var languages = FeedLanguages.none
     var broken: Set<String> = []
 
-    func feeds(sections: YAMLNode?, feeds: YAMLNode?) throws(ConfigurationError) -> DeclaredFeeds {
+    func feeds(sections: YAMLNode?, feeds: YAMLNode?) throws -> DeclaredFeeds {
         var declared = DeclaredFeeds()
         var faults = ErrorCollector()
-        var nodes: [YAMLNode] = []
-        var names: [String] = []
-        for (name, node) in try sections?.members("each section's name with \(Self.keys.joined(separator: ", "))") ?? [] {
-            names.append(name)
-            let section = faults.collect { () throws(ConfigurationError) in try self.section(name, at: node, after: declared.sections) }
-            guard let section else { continue }
-            declared.sections.append(section)
-            nodes.append(node)
+        var orders: [YAMLNode?] = []
+        let sections = try sections?.members("each section's name with \(Self.keys.joined(separator: ", "))") ?? []
+        for (name, node) in sections {
+            guard let section = faults.collect({ try self.section(name, at: node, after: declared.sections) }) else { continue }
+            declared.sections.append(section.section)
+            orders.append(section.order)
         }
-        for (index, node) in nodes.enumerated() {
-            let order = faults.collect { () throws(ConfigurationError) in
-                try self.order(of: declared.sections[index], at: node, among: declared.sections)
-            }
+        for (index, node) in orders.enumerated() {
+            let order = faults.collect(node) { try self.order(of: declared.sections[index], at: $0, among: declared.sections) }
             declared.sections[index].order = order ?? .imported
-            if order?.field != nil, declared.sections[index].ads.rule == .pinned {
-                faults.collect { () throws(ConfigurationError) in
-                    throw node.error(
-                        "'\(declared.sections[index].name)' is ordered by a field: pinned ads require the order of import")
-                }
-            }
         }
         for (name, node) in try feeds?.members("each feed's name with a list of its sections") ?? [] {
-            declared.feeds[name] = faults.collect { () throws(ConfigurationError) in
-                try check(name, of: "feed", at: node)
-                // A list of sections, or more with one.
-                guard node.isMapping else { return try self.sections(of: node, among: names) }
-                let members = try node.members(
-                    of: "feed '\(name)'", among: ["title", "sections", "source", "ranked-by", "filters"] + Self.adsKeys)
-                declared.ads[name] = try ads(members)
-                declared.titles[name] = try members["title"].map { title throws(ConfigurationError) in try self.title(title) }
-                declared.rankers[name] = try members["ranked-by"].map { node throws(ConfigurationError) in
-                    let allowed = "the http or https URL of a ranker"
-                    let text = try node.text(allowed)
-                    guard let url = try? FetchURL(text) else { throw node.notAllowed(text, allowed) }
-                    return url
-                }
-                if let node = members["source"] {
-                    declared.authors = try authors(for: node)
-                    declared.following.insert(name)
-                }
-                guard let list = members["sections"] else { throw node.error("sections is missing: a list of the feed's sections") }
-                let sections = try self.sections(of: list, among: names)
-                if let node = members["filters"] { declared.filters[name] = try filters(node, of: sections, among: declared.sections) }
-                return sections
-            }
+            faults.collect { try feed(name, at: node, among: sections.map(\.name), into: &declared) }
         }
         try faults.finish()
         return declared
     }
 
-    private func sections(of feed: YAMLNode, among declared: [String]) throws(ConfigurationError) -> [String] {
-        var known = declared
-        if !known.contains(SectionConfiguration.mainName) { known.append(SectionConfiguration.mainName) }
-        var names: [String] = []
+    /// Reads a list of sections, or more with one.
+    private func feed(_ name: String, at node: YAMLNode, among names: [String], into declared: inout DeclaredFeeds) throws {
+        try check(name, of: "feed", at: node)
+        guard node.isMapping else {
+            declared.feeds[name] = try sections(of: node, among: names)
+            return
+        }
+        let members = try node.members(
+            of: "feed '\(name)'", among: ["title", "sections", "source", "ranked-by", "filters"] + Self.adsKeys)
+        declared.ads[name] = try ads(members)
+        declared.titles[name] = try members["title"].map(title)
+        declared.rankers[name] = try members["ranked-by"]?.value("the http or https URL of a ranker") { try? FetchURL($0) }
+        if let node = members["source"] {
+            declared.authors = try authors(for: node)
+            declared.following.insert(name)
+        }
+        let sections = try self.sections(of: members.required("sections", "a list of the feed's sections"), among: names)
+        declared.filters[name] = try members["filters"].map { try filters($0, of: sections, among: declared.sections) }
+        declared.feeds[name] = sections
+    }
+
+    private func sections(of feed: YAMLNode, among declared: [String]) throws -> [String] {
+        let known = declared + (declared.contains(SectionConfiguration.mainName) ? [] : [SectionConfiguration.mainName])
         let list = "a list of sections: \(known.joined(separator: ", "))"
+        var names: [String] = []
         for node in try feed.elements(list) {
             let name = try node.text(list)
-            guard known.contains(name) else {
-                throw node.unknown("section", name, among: known)
-            }
+            guard known.contains(name) else { throw node.unknown("section", name, among: known) }
             guard !names.contains(name) else { throw node.error("the section '\(name)' occurs twice in the feed") }
             names.append(name)
         }
@@ -129,24 +115,26 @@ struct FeedsReader {
         return names
     }
 
-    private func authors(for node: YAMLNode) throws(ConfigurationError) -> [String: String] {
-        let text = try node.text("following")
-        guard text == "following" else { throw node.notAllowed(text, "following") }
-        let fields = kinds.names.compactMap { (kinds[$0] as? DeclaredKind)?.declaration }.filter { $0.stream == .content }
-            .compactMap { kind in kind.author.map { (kind.name, $0) } }
-        guard !fields.isEmpty || !broken.isEmpty else { throw node.error("no kind declares its author, so that no author can be followed") }
-        return Dictionary(uniqueKeysWithValues: fields)
+    private func authors(for node: YAMLNode) throws -> [String: String] {
+        _ = try node.value("following") { $0 == "following" ? $0 : nil }
+        let authors = contentKinds(among: kinds.names).compactMap { kind in kind.author.map { (kind.name, $0) } }
+        guard !authors.isEmpty || !broken.isEmpty else {
+            throw node.error("no kind declares its author, so that no author can be followed")
+        }
+        return Dictionary(uniqueKeysWithValues: authors)
     }
 
-    private func filters(
-        _ node: YAMLNode, of sections: [String], among declared: [DeclaredSection]
-    ) throws(ConfigurationError) -> [ItemFilter] {
+    private func contentKinds(among names: [String]) -> [KindDeclaration] {
+        names.compactMap { (kinds[$0] as? DeclaredKind)?.declaration }.filter { $0.stream == .content }
+    }
+
+    private func filters(_ node: YAMLNode, of sections: [String], among declared: [DeclaredSection]) throws -> [ItemFilter] {
         // The fields of kinds are unknown if one kind is invalid.
         guard broken.isEmpty else { return [] }
         let elsewhere = declared.filter { !sections.contains($0.name) }.flatMap(\.kinds)
         let listed = declared.filter { sections.contains($0.name) }.flatMap(\.kinds)
         let all = sections.contains(SectionConfiguration.mainName) ? kinds.names.filter { !elsewhere.contains($0) } : listed
-        let fields = all.compactMap { (kinds[$0] as? DeclaredKind)?.declaration }.filter { $0.stream == .content }.flatMap(\.fields)
+        let fields = contentKinds(among: all).flatMap(\.fields)
         let known = fields.filter { ItemFilter($0) != nil }.map(\.name)
         var filters: [ItemFilter] = []
         for node in try node.elements("names of fields") {
@@ -169,49 +157,34 @@ struct FeedsReader {
 
     private func section(
         _ name: String, at node: YAMLNode, after others: [DeclaredSection]
-    ) throws(ConfigurationError) -> DeclaredSection {
+    ) throws -> (section: DeclaredSection, order: YAMLNode?) {
         try check(name, of: "section", at: node)
-        var section = DeclaredSection(name: name)
         let members = try node.members(of: "section '\(name)'", among: Self.keys)
-        section.title = try members["title"].map { node throws(ConfigurationError) in try title(node) }
-        section.ads = try ads(members)
-        guard name != SectionConfiguration.mainName else {
-            if let kinds = members["kinds"] {
-                throw kinds.error("the section '\(name)' holds every kind that no other section holds; it cannot list kinds")
-            }
-            return section
+        var section = DeclaredSection(name: name, title: try members["title"].map(title), ads: try ads(members))
+        if name != SectionConfiguration.mainName {
+            section.kinds = try kinds(members.required("kinds", "the kinds of the section's items"), besides: others)
+        } else if let kinds = members["kinds"] {
+            throw kinds.error("the section '\(name)' holds every kind that no other section holds; it cannot list kinds")
         }
-        guard let list = members["kinds"] else { throw node.error("kinds is missing: the kinds of the section's items") }
-        section.kinds = try kinds(list, besides: others)
-        return section
+        return (section, members["order"])
     }
 
-    private func ads(_ members: [String: YAMLNode]) throws(ConfigurationError) -> DeclaredAds {
-        func read<Value>(_ key: String, _ allowed: String, _ value: (String) -> Value?) throws(ConfigurationError) -> Value? {
-            guard let node = members[key] else { return nil }
-            let text = try node.text(allowed)
-            guard let found = value(text) else { throw node.notAllowed(text, allowed) }
-            return found
-        }
-        return DeclaredAds(
-            perPage: try read("ads", "a whole number from 0 to 20") { text in Int(text).flatMap { (0...20).contains($0) ? $0 : nil } },
-            rule: try read("placement", PlacementRule.allowed) { PlacementRule($0) },
-            isOfFeed: try read("scope", "page, feed") { ["page": false, "feed": true][$0] })
+    private func ads(_ members: YAMLMembers) throws -> DeclaredAds {
+        DeclaredAds(
+            perPage: try members["ads"]?.value(in: 0...20),
+            rule: try members["placement"]?.value(PlacementRule.allowed) { PlacementRule($0) },
+            isOfFeed: try members["scope"]?.value("page, feed") { ["page": false, "feed": true][$0] })
     }
 
-    private func title(_ node: YAMLNode) throws(ConfigurationError) -> LocalizedText {
-        let text = try node.localizedText("a text to display", in: languages)
-        guard text.all.allSatisfy({ $0.utf8.count <= SectionHeader.titleLimit }) else {
-            throw node.error("title is longer than \(SectionHeader.titleLimit) bytes")
-        }
-        return text
+    private func title(_ node: YAMLNode) throws -> LocalizedText {
+        try node.label("title", limit: SectionHeader.titleLimit, in: languages)
     }
 
-    private func kinds(_ node: YAMLNode, besides others: [DeclaredSection]) throws(ConfigurationError) -> [String] {
+    private func kinds(_ node: YAMLNode, besides others: [DeclaredSection]) throws -> [String] {
         let content = kinds.names.filter { kinds[$0]?.stream == .content }
         let allowed = content.joined(separator: ", ")
         var names: [String] = []
-        for node in node.isList ? try node.elements("names of kinds") : [node] {
+        for node in node.elements {
             let name = try node.text("names of kinds: \(allowed)")
             guard kinds[name] != nil || broken.contains(name) else { throw node.unknown("kind", name, among: content) }
             guard kinds[name]?.stream == .content || broken.contains(name) else {
@@ -227,30 +200,28 @@ struct FeedsReader {
         return names
     }
 
-    private func order(
-        of section: DeclaredSection, at node: YAMLNode, among sections: [DeclaredSection]
-    ) throws(ConfigurationError) -> SectionSort {
-        let allowed = "imported, newest, field NAME, field NAME descending"
-        guard let node = try node.members(of: "section '\(section.name)'", among: Self.keys)["order"] else {
-            return .imported
-        }
+    private func order(of section: DeclaredSection, at node: YAMLNode, among sections: [DeclaredSection]) throws -> SectionSort {
         // The fields of kinds are unknown if one kind is invalid.
         guard broken.isEmpty else { return .imported }
+        let allowed = "imported, newest, field NAME, field NAME descending"
         let text = try node.text(allowed)
         let words = text.split(separator: " ").map(String.init)
-        switch (words.first, words.count) {
-        case ("imported", 1): return .imported
-        case ("newest", 1): return .newest
-        case ("field", 2): return SectionSort(by: try field(words[1], of: section, at: node, among: sections))
-        case ("field", 3) where words[2] == "descending":
-            return SectionSort(by: try field(words[1], of: section, at: node, among: sections), isDescending: true)
+        switch words.count {
+        case 1 where words[0] == "imported": return .imported
+        case 1 where words[0] == "newest": return .newest
+        case 2 where words[0] == "field", 3 where words[0] == "field" && words[2] == "descending":
+            let field = try self.field(words[1], of: section, at: node, among: sections)
+            guard section.ads.rule != .pinned else {
+                throw node.error("'\(section.name)' is ordered by a field: pinned ads require the order of import")
+            }
+            return SectionSort(by: field, isDescending: words.count == 3)
         default: throw node.notAllowed(text, allowed)
         }
     }
 
     private func field(
         _ name: String, of section: DeclaredSection, at node: YAMLNode, among sections: [DeclaredSection]
-    ) throws(ConfigurationError) -> SortField {
+    ) throws -> SortField {
         let sectionKinds = sections.flatMap(\.kinds)
         let kindNames = section.name == SectionConfiguration.mainName ? kinds.names.filter { !sectionKinds.contains($0) } : section.kinds
         let fields = kindNames.compactMap { kinds[$0] }.filter { $0.stream == .content }.map { Set($0.sortFields) }
@@ -270,7 +241,7 @@ struct FeedsReader {
         return field
     }
 
-    private func check(_ name: String, of thing: String, at node: YAMLNode) throws(ConfigurationError) {
+    private func check(_ name: String, of thing: String, at node: YAMLNode) throws {
         let first = name.utf8.first.map { ($0 | 0x20) &- UInt8(ascii: "a") < 26 } ?? false
         guard first, SortField(name, .text) != nil, name.utf8.count <= Self.nameLimit else {
             throw node.error(

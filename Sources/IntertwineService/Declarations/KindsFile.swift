@@ -1,19 +1,17 @@
 internal import IntertwineFeed
 
 struct KindsFile {
-    private let declared: [(kind: DeclaredKind, node: YAMLNode)]
-    let feeds: DeclaredFeeds
-    let languages: FeedLanguages
-    let labels: [CommandKey: LocalizedText]
+    private var declared: [(kind: DeclaredKind, node: YAMLNode)] = []
+    private(set) var feeds = DeclaredFeeds()
+    private(set) var languages = FeedLanguages.none
+    private(set) var labels: [CommandKey: LocalizedText] = [:]
     /// The label of ads, and the alternative text of their images.
-    let advertisement: LocalizedText
+    private(set) var advertisement = FeedLanguages.none.advertisement
     private(set) var broken: Set<String> = []
 
     static var none: KindsFile { KindsFile() }
 
-    private init() {
-        (declared, feeds, languages, labels, advertisement) = ([], DeclaredFeeds(), .none, [:], FeedLanguages.none.advertisement)
-    }
+    private init() {}
 
     init(_ root: YAMLNode, policy: FailurePolicy, besides known: ItemKinds) throws(ConfigurationError) {
         var faults = ErrorCollector()
@@ -23,48 +21,26 @@ struct KindsFile {
 
     /// Valid declarations are kept, so that later checks can use them.
     init(_ root: YAMLNode, policy: FailurePolicy, besides known: ItemKinds, errors: inout ErrorCollector) {
-        let members =
-            errors.collect { () throws(ConfigurationError) in
-                try root.members(of: "the file", among: ["languages", "labels", "alt", "kinds", "sections", "feeds"])
-            } ?? [:]
-        let languages = members["languages"].flatMap { node in
-            errors.collect { () throws(ConfigurationError) in try node.languages() }
-        }
-        self.languages = languages ?? .none
-        let declaredLanguages = self.languages
-        labels =
-            members["labels"].flatMap { node in
-                errors.collect { () throws(ConfigurationError) in try node.labels(in: declaredLanguages) }
-            } ?? [:]
-        let advertisement = members["alt"].flatMap { node in
-            errors.collect { () throws(ConfigurationError) in
-                let texts = try node.members(of: "alt", among: ["advertisement"])
-                return try texts["advertisement"]?.localizedText("a text to display", in: declaredLanguages)
-            } ?? nil
-        }
-        self.advertisement = advertisement ?? declaredLanguages.advertisement
-        let reader = KindReader(policy: policy, languages: self.languages, labels: labels)
-        let nodes = members["kinds"].flatMap { kinds in
-            errors.collect { () throws(ConfigurationError) in try kinds.members("each kind's name with its declaration") }
-        }
-        var declared: [(kind: DeclaredKind, node: YAMLNode)] = []
-        for (name, node) in nodes ?? [] {
-            let kind = errors.collect { () throws(ConfigurationError) in
-                try Self.kind(name, at: node, by: reader, besides: known.names)
-            }
+        let keys = ["languages", "labels", "alt", "kinds", "sections", "feeds"]
+        guard let members = errors.collect({ try root.members(of: "the file", among: keys) }) else { return }
+        let languages = errors.collect(members["languages"]) { try $0.languages() } ?? FeedLanguages.none
+        let alternatives = errors.collect(members["alt"]) { try $0.members(of: "alt", among: ["advertisement"]) }
+        self.languages = languages
+        labels = errors.collect(members["labels"]) { try $0.labels(in: languages) } ?? [:]
+        advertisement =
+            errors.collect(alternatives?["advertisement"]) { try $0.localizedText("a text to display", in: languages) }
+            ?? languages.advertisement
+        let reader = KindReader(policy: policy, languages: languages, labels: labels)
+        let nodes = errors.collect(members["kinds"]) { try $0.members("each kind's name with its declaration") } ?? []
+        for (name, node) in nodes {
+            let kind = errors.collect { try Self.kind(name, at: node, by: reader, besides: known.names) }
             if let kind { declared.append((kind, node)) } else { broken.insert(name) }
         }
-        let feeds = FeedsReader(kinds: known.adding(declared.map(\.kind)), languages: self.languages, broken: broken)
-        self.declared = declared
-        self.feeds =
-            errors.collect { () throws(ConfigurationError) in
-                try feeds.feeds(sections: members["sections"], feeds: members["feeds"])
-            } ?? DeclaredFeeds()
+        let feedsReader = FeedsReader(kinds: known.adding(kinds), languages: languages, broken: broken)
+        feeds = errors.collect { try feedsReader.feeds(sections: members["sections"], feeds: members["feeds"]) } ?? feeds
     }
 
-    private static func kind(
-        _ name: String, at node: YAMLNode, by reader: KindReader, besides reserved: [String]
-    ) throws(ConfigurationError) -> DeclaredKind {
+    private static func kind(_ name: String, at node: YAMLNode, by reader: KindReader, besides reserved: [String]) throws -> DeclaredKind {
         guard !reserved.contains(name) else {
             throw node.error("the kind '\(name)' already exists; reserved names: \(reserved.sorted().joined(separator: ", "))")
         }
@@ -92,7 +68,7 @@ struct KindsFile {
             do {
                 try factories.register(kind, commands: commands, hasViewers: hasViewers)
             } catch {
-                faults.collect { () throws(ConfigurationError) in throw node.node(at: error.path).error(error.reason) }
+                faults.reasons += node.node(at: error.path).error(error.reason).reasons
             }
         }
         try faults.finish()

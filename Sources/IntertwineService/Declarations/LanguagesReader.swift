@@ -3,12 +3,10 @@ internal import IntertwinePrimitives
 
 /// Reads `languages: [en, de]`, and texts by language: `title: {en: Events, de: Termine}`.
 extension YAMLNode {
-    func languages() throws(ConfigurationError) -> FeedLanguages {
-        let allowed = "language tags such as en, de or pt-BR, the default first"
-        var tags: [String] = []
-        for node in isList ? try elements(allowed) : [self] {
-            let tag = try node.text(allowed)
-            guard LanguagePreferences.isTag(tag) else { throw node.notAllowed(tag, allowed) }
+    func languages() throws -> FeedLanguages {
+        let tags = try elements.reduce(into: [String]()) { tags, node in
+            let expected = "language tags such as en, de or pt-BR, the default first"
+            let tag = try node.value(expected) { LanguagePreferences.isTag($0) ? $0 : nil }
             guard FeedLanguages(tags).declared(tag) == nil else { throw node.error("the language '\(tag)' occurs twice") }
             tags.append(tag)
         }
@@ -16,30 +14,25 @@ extension YAMLNode {
         return FeedLanguages(tags)
     }
 
-    func label(of slot: CommandKey, in languages: FeedLanguages) throws(ConfigurationError) -> LocalizedText {
+    func label(of slot: CommandKey, in languages: FeedLanguages) throws -> LocalizedText {
         guard slot.isLabelled else { throw error("'\(ItemError.shown(slot.rawValue))' is not an action of people, and has no label") }
         return try label(in: languages)
     }
 
-    func label(in languages: FeedLanguages) throws(ConfigurationError) -> LocalizedText {
+    func label(_ name: String = "a label", limit: Int = 200, in languages: FeedLanguages) throws -> LocalizedText {
         let label = try localizedText("a text to display", in: languages)
-        guard label.all.allSatisfy({ $0.utf8.count <= Self.labelLimit }) else {
-            throw error("a label has at most \(Self.labelLimit) bytes")
-        }
+        guard label.all.allSatisfy({ $0.utf8.count <= limit }) else { throw error("\(name) has at most \(limit) bytes") }
         return label
     }
 
-    private static let labelLimit = 200
-
-    func labels(in languages: FeedLanguages) throws(ConfigurationError) -> [CommandKey: LocalizedText] {
-        var labels: [CommandKey: LocalizedText] = [:]
-        for (name, node) in try members("slots, each with a text to display") {
-            labels[CommandKey(name)] = try node.label(of: CommandKey(name), in: languages)
+    func labels(in languages: FeedLanguages) throws -> [CommandKey: LocalizedText] {
+        let labels = try each("slots, each with a text to display") { name, node in
+            (CommandKey(name), try node.label(of: CommandKey(name), in: languages))
         }
-        return labels
+        return Dictionary(labels) { $1 }
     }
 
-    func localizedText(_ expected: String, in languages: FeedLanguages) throws(ConfigurationError) -> LocalizedText {
+    func localizedText(_ expected: String, in languages: FeedLanguages) throws -> LocalizedText {
         guard isMapping else { return LocalizedText(try text(expected)) }
         guard !languages.isEmpty else {
             throw error("a text by language requires declared languages: `languages: [en, de]` at the top of the file")

@@ -84,17 +84,19 @@ struct PlaygroundRoutes: Sendable {
     private func declared(by text: String) throws(Problem) -> (KindsFile, CellFactories) {
         var faults = ErrorCollector()
         var factories = CellFactories()
-        let root = faults.collect { () throws(ConfigurationError) in try ClientYAML.root(of: text, from: "line") }
+        let root = faults.collect { try ClientYAML.root(of: text, from: "line") }
         let file = root.map { KindsFile($0, policy: policy, besides: .standard, errors: &faults) } ?? .none
-        faults.collect { () throws(ConfigurationError) in
+        faults.collect {
             try file.register(in: &factories, commands: registry, hasViewers: hasViewers)
         }
         if faults.reasons.isEmpty, file.kinds.isEmpty {
-            faults.collect { () throws(ConfigurationError) in throw ConfigurationError("line:1: kinds is missing") }
+            faults.reasons.append("line:1:1: kinds is missing")
         }
         guard let error = ConfigurationError(faults.reasons) else { return (file, factories) }
-        // `line:27: unknown field` is `line 27: unknown field` for people.
-        let details = error.reasons.map { $0.replacing("line:", with: "line ", maxReplacements: 1) }
+        // `line:27:5: unknown field` is `line 27, column 5: unknown field` for people.
+        let details = error.reasons.map { reason in
+            reason.replacing(/^line:(\d+)(?::(\d+))?/) { "line \($0.1)\($0.2.map { ", column \($0)" } ?? "")" }
+        }
         throw .invalidBody(
             "The declaration is not valid: \(details[0])", details.map { InvalidValue(.pointer("/declaration"), .invalid, $0) })
     }

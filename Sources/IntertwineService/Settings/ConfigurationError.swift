@@ -13,6 +13,15 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
         reasons = [reason]
     }
 
+    init(wrapping error: any Error) {
+        self = error as? ConfigurationError ?? ConfigurationError("\(error)")
+    }
+
+    /// Runs a function whose errors are errors of the configuration.
+    static func wrap<Value>(_ body: () throws -> Value) throws(ConfigurationError) -> Value {
+        do { return try body() } catch { throw ConfigurationError(wrapping: error) }
+    }
+
     package init?(_ reasons: [String]) {
         guard !reasons.isEmpty else { return nil }
         var shown: Set<String> = []
@@ -28,11 +37,11 @@ struct ErrorCollector {
     var reasons: [String] = []
 
     @discardableResult
-    mutating func collect<Value>(_ body: () throws(ConfigurationError) -> Value) -> Value? {
+    mutating func collect<Value>(_ body: () throws -> Value) -> Value? {
         do {
             return try body()
         } catch {
-            reasons += error.reasons
+            reasons += ConfigurationError(wrapping: error).reasons
             return nil
         }
     }

@@ -39,11 +39,13 @@ extension Setting where Value: SettingValue {
 
 extension Setting where Value: SettingValue & Comparable {
     init(wrappedValue: Value, _ key: String, _ text: String, _ effect: SettingEffect = .restart, in range: ClosedRange<Value>) {
-        let comma = Value.self == Int.self ? "" : ","
-        self.init(
-            wrappedValue: wrappedValue, key, text, effect,
-            allowed: "\(Value.allowed)\(comma) from \(range.lowerBound.setting) to \(range.upperBound.setting)",
-            where: { range.contains($0) })
+        self.init(wrappedValue: wrappedValue, key, text, effect, allowed: Value.allowed(in: range), where: { range.contains($0) })
+    }
+}
+
+extension SettingValue where Self: Comparable {
+    static func allowed(in range: ClosedRange<Self>) -> String {
+        "\(allowed)\(Self.self == Int.self ? "" : ",") from \(range.lowerBound.setting) to \(range.upperBound.setting)"
     }
 }
 

@@ -131,7 +131,7 @@ struct CampaignTests {
             }
             #expect(
                 try start("campaigns:\n  a: {advertiser: A, creatives: [1], goal: {total: 0}}\n").contains(
-                    "campaigns.yaml:2: a: goal.total"))
+                    "campaigns.yaml:2:45: a: goal.total"))
             #expect(
                 try start("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", "ads.placement=pinned").contains(
                     "campaigns have no ad slots")
@@ -160,7 +160,7 @@ struct CampaignTests {
                 "campaigns:\n  a: {advertiser: A, creatives: [1, 9]}\n  stored: {advertiser: A, creatives: [1]}\n",
                 database: service.database)
             #expect(wrong.code != 0)
-            #expect(wrong.text.contains("campaigns.yaml:3: stored: the store has a campaign with the id 'stored' too"), "\(wrong.text)")
+            #expect(wrong.text.contains("campaigns.yaml:3:3: stored: the store has a campaign with the id 'stored' too"), "\(wrong.text)")
             let good = try check("campaigns:\n  a: {advertiser: A, creatives: [1]}\n", database: service.database)
             #expect(good.code == 0 && !good.text.contains("campaigns.file:"), "\(good.text)")
             // A campaign without an ad is blocked.

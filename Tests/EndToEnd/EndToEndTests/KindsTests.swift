@@ -200,7 +200,7 @@ struct KindsTests {
             let line =
                 text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.contains("teleport") }.map { $0 + 1 } ?? 0
             #expect(
-                process.lines.contains { $0.contains("kinds.yaml:\(line): ") && $0.contains("unknown command 'teleport'") },
+                process.lines.contains { $0.contains("kinds.yaml:\(line):") && $0.contains("unknown command 'teleport'") },
                 "\(process.lines)")
         }
     }

@@ -231,7 +231,7 @@ struct SourceTests {
                 let result = try Command.run(
                     [command, "--config", "\(folder)/key", "--database", "\(folder)/i.sqlite"] + settings.flatMap { ["--set", $0] })
                 #expect(result.code != 0)
-                #expect(result.lines.contains { $0.contains("\(folder)/sources.yaml:5: 'often' is not allowed") }, "\(result.lines)")
+                #expect(result.lines.contains { $0.contains("\(folder)/sources.yaml:5:5: 'often' is not allowed") }, "\(result.lines)")
             }
         }
     }

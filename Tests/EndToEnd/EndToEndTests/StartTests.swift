@@ -125,7 +125,7 @@ struct StartTests {
             try #"{"kind":"club","id":"c","name":"Club","site":"https://example.com/"}"#.write(
                 toFile: file, atomically: true, encoding: .utf8)
             for (old, new, words) in [
-                ("[analytics, clickthrough]", "[nope]", "kinds.yaml:6: unknown command 'nope'"),
+                ("[analytics, clickthrough]", "[nope]", "kinds.yaml:6:15: unknown command 'nope'"),
                 ("destination: site\n", "destination: site\n    prefix: user\n", "kinds.yaml:5:"),
                 ("    destination: site\n", "", "kinds.yaml:5:"),
             ] {

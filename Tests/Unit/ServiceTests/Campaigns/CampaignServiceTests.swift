@@ -321,11 +321,11 @@ struct CampaignServiceTests {
         }
         #expect(
             error?.reasons == [
-                "c.yaml:6: spring: ends: must be after starts",
-                "c.yaml:13: summer: caps.0: window is missing: a number with its unit: s, min, h or d; at most 90d",
-                "c.yaml:11: summer: targeting.sections.0: unknown section 'bottom'; allowed: main",
-                "c.yaml:15: winter: id: unknown key 'id' in a campaign; allowed: \(CampaignReader.members.joined(separator: ", "))",
-                "c.yaml:19: winter: creatives.1: 'user:u1' is not an ad",
+                "c.yaml:6:5: spring: ends: must be after starts",
+                "c.yaml:13:9: summer: caps.0: window is missing: a number with its unit: s, min, h or d; at most 90d",
+                "c.yaml:11:18: summer: targeting.sections.0: unknown section 'bottom'; allowed: main",
+                "c.yaml:15:5: winter: id: unknown key 'id' in a campaign; allowed: \(CampaignReader.members.joined(separator: ", "))",
+                "c.yaml:19:20: winter: creatives.1: 'user:u1' is not an ad",
             ], "\(error?.reasons ?? [])")
     }
 }

@@ -62,9 +62,9 @@ struct ServiceConfigurationTests {
     @Test(
         "A file error reports its line without the text of the line",
         arguments: [
-            ("admin:\n  token: hunter2: x\n", ":2: "), ("signing:\n  key: \"hunter2\n", ":"), ("admin: {token: hunter2\n", ":"),
-            ("admin:\n  token: \"\\hunter2\"\n", ":2: "), ("admin:\n  port: 1\n  token: hunter2\n  token: hunter2\n", ":4: "),
-            ("admin:\n  token: [hunter2, {a: hunter2}]\n", ""), ("hunter2\n", ""), ("admin:\n  token: !!int hunter2\n  @hunter2\n", ":3: "),
+            ("admin:\n  token: hunter2: x\n", ":2:"), ("signing:\n  key: \"hunter2\n", ":"), ("admin: {token: hunter2\n", ":"),
+            ("admin:\n  token: \"\\hunter2\"\n", ":2:"), ("admin:\n  port: 1\n  token: hunter2\n  token: hunter2\n", ":4:"),
+            ("admin:\n  token: [hunter2, {a: hunter2}]\n", ""), ("hunter2\n", ""), ("admin:\n  token: !!int hunter2\n  @hunter2\n", ":3:"),
         ])
     func secretsInMistakes(text: String, line: String) async throws {
         let refusal = try #require(await refusal(file: text))

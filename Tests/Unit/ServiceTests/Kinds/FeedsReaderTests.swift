@@ -110,7 +110,7 @@ struct FeedsReaderTests {
         let text = Self.text.replacing(fault.old, with: fault.new, maxReplacements: 1)
         #expect(text != Self.text)
         let refusal = #expect(throws: ConfigurationError.self) { try Self.feeds(text) }.map { "\($0)" } ?? ""
-        #expect(refusal.hasPrefix("kinds.yaml:\(fault.line): "), "\(refusal)")
+        #expect(refusal.hasPrefix("kinds.yaml:\(fault.line):"), "\(refusal)")
         #expect(refusal.contains(fault.words), "\(refusal)")
     }
 }

@@ -66,9 +66,9 @@ struct KindsFileTests {
     @Test(
         "Texts by language and labels are validated against the declared languages and actions",
         arguments: [
-            ("", "title: {en: A}", "kinds.yaml:2: a text by language requires declared languages"),
+            ("", "title: {en: A}", "kinds.yaml:2:19: a text by language requires declared languages"),
             ("languages: [en, de]", "title: {fr: A}", "unknown language 'fr'"),
-            ("languages: [en, EN]", "title: A", "kinds.yaml:1: the language 'EN' occurs twice"),
+            ("languages: [en, EN]", "title: A", "kinds.yaml:1:17: the language 'EN' occurs twice"),
             ("languages: [e]", "title: A", "'e' is not allowed"), ("languages: []", "title: A", "there are 1 to 32 languages"),
             ("languages: [en]\nlabels: {impression: Seen}", "title: A", "'impression' is not an action of people"),
             ("languages: [en]\nlabels: {like: {de: A}}", "title: A", "unknown language 'de'"),
@@ -192,7 +192,7 @@ struct KindsFileTests {
     func faults(fault: Fault) throws {
         let range = try #require(Self.event.firstRange(of: fault.old))
         let refusal = try #require(Self.fault(Self.event.replacingCharacters(in: range, with: fault.new)))
-        #expect(refusal.hasPrefix("kinds.yaml:\(fault.line): "), "\(refusal)")
+        #expect(refusal.hasPrefix("kinds.yaml:\(fault.line):"), "\(refusal)")
         #expect(refusal.contains(fault.words) && !refusal.contains("\n"), "\(refusal)")
     }
 
@@ -200,14 +200,14 @@ struct KindsFileTests {
     func mark() throws {
         // A second top-level key: the mark must not change the indentation of the first key.
         #expect(Self.fault("\u{FEFF}" + Self.event + "\nfeeds: {main: [main]}") == nil)
-        #expect(Self.fault("\u{FEFF}" + Self.event.replacing("types:", with: "tpyes:"))?.hasPrefix("kinds.yaml:10: ") == true)
+        #expect(Self.fault("\u{FEFF}" + Self.event.replacing("types:", with: "tpyes:"))?.hasPrefix("kinds.yaml:10:5: ") == true)
     }
 
     @Test("A duplicate kind is reported at its second line")
     func duplicates() {
         let second = Self.event.split(separator: "\n").dropFirst().joined(separator: "\n")
         let refusal = Self.fault(Self.event + "\n" + second)
-        #expect(refusal?.hasPrefix("kinds.yaml:25: 'event' occurs twice") == true, "\(refusal ?? "")")
+        #expect(refusal?.hasPrefix("kinds.yaml:25:3: 'event' occurs twice") == true, "\(refusal ?? "")")
     }
 
     @Test(

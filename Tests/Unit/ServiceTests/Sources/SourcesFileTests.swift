@@ -156,7 +156,7 @@ struct SourcesFileTests {
         let error = await #expect(throws: ConfigurationError.self) {
             try await Self.sources("sources:\n  people:\n    url: https://a.example\n    kind: dog\n")
         }
-        #expect(error?.description == "sources.yaml:4: 'dog' is not allowed; allowed: ad, user")
+        #expect(error?.description == "sources.yaml:4:5: 'dog' is not allowed; allowed: ad, user")
     }
 
     @Test("Each fault is reported with its line and name")
@@ -185,7 +185,7 @@ struct SourcesFileTests {
                 Issue.record("accepted: \(declaration)")
             } catch {
                 let text = "\(error)"
-                #expect(text.hasPrefix("sources.yaml:\(line): ") && text.contains(name) && !text.contains("\n"), "\(text)")
+                #expect(text.hasPrefix("sources.yaml:\(line):") && text.contains(name) && !text.contains("\n"), "\(text)")
             }
         }
     }
@@ -211,7 +211,7 @@ struct SourcesFileTests {
         )
         #expect(fault("event", "{id: a, type: {value: tlak}, title: b, signup: c}")?.contains("party, talk") == true)
         #expect(fault("event", "{id: a, type: b, title: b, signup: c, price: {value: 3}}")?.contains("price: must be a number") == true)
-        #expect(fault("event", "{id: a, type: b, title: b}") == "f:5: field 'signup' is missing: every item of the kind event has one")
+        #expect(fault("event", "{id: a, type: b, title: b}") == "f:5:5: field 'signup' is missing: every item of the kind event has one")
         #expect(fault("untold", "{anything: {value: goes}}") == nil)
     }
 
