@@ -71,8 +71,8 @@ package struct ItemSchedule: Sendable, Hashable {
         var start = ItemBody()
         for name in Self.names.dropLast() { start.append(name, try moment(name, in: fields)?.text) }
         if schedule.isDraft { start.append("draft", literal: Array("true".utf8)[...]) }
-        if item.stream == .advertisements, try fields.flag(HouseField.name) == false {
-            start.append(HouseField.name, literal: Array("false".utf8)[...])
+        if item.stream == .advertisements, let isHouseAd = try fields.flag(HouseField.name) {
+            start.append(HouseField.name, literal: Array("\(isHouseAd)".utf8)[...])
         }
         let bytes = start.finish().dropLast()
         guard bytes.count > 1 else { return item }

@@ -70,13 +70,15 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
             // What is staged replaces what is stored.
             let bodies = try session.rows(
                 """
-                SELECT wanted.kind, wanted.id, coalesce(staged.body, item.body) FROM \(dialect.table("wanted", ["kind", "id"]))
+                SELECT wanted.kind, wanted.id, staged.body, item.body FROM \(dialect.table("wanted", ["kind", "id"]))
                 LEFT JOIN item ON item.kind = wanted.kind AND item.id = wanted.id
                 LEFT JOIN staged ON staged.kind = wanted.kind AND staged.id = wanted.id
                 WHERE wanted.kind <> '\(Campaign.kind)'
                 """, .texts(keys.map(\.kind)), .texts(keys.map(\.id))
             ) { row in
-                (ItemKey(kind: row.text(0), id: row.text(1)), row.optionalBytes(2).map(HouseField.isTrue(in:)) ?? false)
+                let (staged, stored) = (row.optionalBytes(2), row.optionalBytes(3))
+                let body = staged.map { new in stored.map { HouseField.kept(in: new, from: $0) } ?? new } ?? stored
+                return (ItemKey(kind: row.text(0), id: row.text(1)), body.map(HouseField.isTrue(in:)) ?? false)
             }
             return FoundItems(missing: Set(missing), houseAds: Set(bodies.filter(\.1).map(\.0)), campaigns: Int(campaigns ?? 0))
         }
@@ -139,6 +141,7 @@ package struct StagedImport<Database: StagingDatabase>: ImportDestination {
 
     private func store(_ session: Database.Session) throws -> Int64 {
         try moveKinds(session)
+        if hasAds { try session.write(HouseField.keeping) }
         let last = try session.integer(
             """
             SELECT max((\(PublicItems.outermost("max", of: "known.number"))))

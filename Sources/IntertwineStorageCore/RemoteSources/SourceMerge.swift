@@ -115,13 +115,17 @@ package struct SourceMerge<Session: SQLSession> {
     }
 
     private func listed(_ row: Session.Row) -> ListedItem {
-        let isKnown = !row.isNull(5) && row.integer(5) == row.integer(4)
         let isStored = row.flag(6)
+        var item = ValidatedItem(kind: kind.name, stream: kind.stream, id: row.text(1), variant: row.text(2), body: row.bytes(3))
+        var (digest, isEqual) = (row.integer(4), isStored && row.flag(7))
+        if isStored, !isEqual, kind.stream == .advertisements {
+            item.body = HouseField.kept(in: item.body, from: row.bytes(9))
+            digest = ItemDigest(variant: item.variant, body: item.body).stored
+            isEqual = row.text(8) == item.variant && row.bytes(9) == item.body
+        }
         return ListedItem(
-            place: row.integer(0),
-            item: ValidatedItem(kind: kind.name, stream: kind.stream, id: row.text(1), variant: row.text(2), body: row.bytes(3)),
-            digest: row.integer(4), isKnown: isKnown, isStored: isStored,
-            isAsListed: isStored && (row.flag(7) || Self.contains(row.text(11), variant: row.text(8), body: row.bytes(9))),
+            place: row.integer(0), item: item, digest: digest, isKnown: !row.isNull(5) && row.integer(5) == digest, isStored: isStored,
+            isAsListed: isStored && (isEqual || Self.contains(row.text(11), variant: row.text(8), body: row.bytes(9))),
             isTakenDown: row.flag(10))
     }
 
