@@ -23,6 +23,8 @@ struct HouseAdInventory {
     fileprivate(set) var isComplete = true
     fileprivate(set) var ownsStream: Bool
     fileprivate var isStale = false
+    /// The numbers of other rows before house ads, by the house ads' positions.
+    fileprivate var others: [Int64: Int] = [:]
 
     var isEmpty: Bool { isKnown && positions.isEmpty }
 
@@ -35,6 +37,30 @@ struct HouseAdInventory {
             ? positions.first { $0 > position ?? .min } ?? positions.first : positions.last { $0 < position ?? .max } ?? positions.last
     }
 
+    /// Visits the queries for the next house ads in the stream of advertisements, with the positions of the ads that each one finds. Ads of
+    /// campaigns between them are not read, unless they are so few that another query costs more.
+    func forEachRead(
+        _ direction: PageDirection, of position: Int64?, limit: Int, _ body: (RowQuery, ArraySlice<Int64>) throws -> Void
+    ) rethrows {
+        let isForward = direction == .forward
+        var rest =
+            isForward
+            ? positions.drop { $0 <= position ?? .min }.prefix(limit) : positions.prefix { $0 < position ?? .max }.suffix(limit)
+        while let first = isForward ? rest.first : rest.last {
+            var count = 1
+            var between = 0
+            while count < rest.count {
+                let gap = others[positions[isForward ? rest.startIndex + count : rest.endIndex - count]] ?? 0
+                guard gap <= 16 else { break }
+                (count, between) = (count + 1, between + gap)
+            }
+            let ads = isForward ? rest.prefix(count) : rest.suffix(count)
+            rest = isForward ? rest.dropFirst(count) : rest.dropLast(count)
+            let beside = SortPosition(position: isForward ? first &- 1 : first &+ 1)
+            try body(RowQuery(.stream(.advertisements), direction, of: beside, limit: count + between), ads)
+        }
+    }
+
     func ends(within count: Int, after position: Int64) -> Bool {
         isComplete && (positions.count < count || positions[positions.count - count] <= position)
     }
@@ -43,7 +69,7 @@ struct HouseAdInventory {
 /// House ads that a layout can show, with the selection of the ad that a pagination session starts with.
 final class HouseAdRotation: Sendable {
     static let limit = 4_096
-    /// The number of ads, those of campaigns included, that are read for the inventory.
+    /// The number of ads, those of campaigns included, that are read of each type for an inventory of several streams.
     private static let scanLimit = 4 * limit
 
     let types: [ItemType]
@@ -67,25 +93,32 @@ final class HouseAdRotation: Sendable {
     func inventory(at version: StoreVersion) -> HouseAdInventory? { cache.known(at: version) }
 
     private static func inventory(of types: [ItemType], in snapshot: any StoreSnapshot) throws -> HouseAdInventory {
+        var found = HouseAdInventory(positions: [], ownsStream: true)
+        var met: Set<ItemType> = []
+        var others = 0
+        try snapshot.forEachRow(in: .stream(.advertisements)) { row in
+            let type = types.first(where: row.isOf)
+            if let type { met.insert(type) }
+            if type == nil || HouseField.isFalse(in: row.body) {
+                others += 1
+            } else {
+                if others > 0 { found.others[row.position] = others }
+                others = 0
+                found.positions.append(row.position)
+            }
+            return found.positions.count <= limit
+        }
+        // All items of a kind are in one stream, so the types found here are in no other stream.
+        if found.positions.count <= limit,
+            try types.allSatisfy({ try met.contains($0) || snapshot.items(RowQuery(.type($0), limit: 1)).isEmpty })
+        {
+            return found
+        }
         var (positions, count): ([Int64], Int) = ([], 0)
-        func note(_ row: ItemRow) {
+        try AdStream(snapshot: snapshot, types: types).visit(.forward, of: nil, limit: scanLimit + 1) { row in
             count += 1
             if positions.count <= limit, !HouseField.isFalse(in: row.body) { positions.append(row.position) }
         }
-        var met: Set<ItemType> = []
-        var hasOthers = false
-        try snapshot.visit(RowQuery(.stream(.advertisements), limit: scanLimit + 1)) { row in
-            note(row)
-            if let type = types.first(where: row.isOf) { met.insert(type) } else { hasOthers = true }
-        }
-        // All items of a kind are in one stream, so the types found here are in no other stream.
-        if !hasOthers, count <= scanLimit, positions.count <= limit,
-            try types.allSatisfy({ try met.contains($0) || snapshot.items(RowQuery(.type($0), limit: 1)).isEmpty })
-        {
-            return HouseAdInventory(positions: positions, ownsStream: true)
-        }
-        (positions, count) = ([], 0)
-        try AdStream(snapshot: snapshot, types: types).visit(.forward, of: nil, limit: scanLimit + 1) { note($0) }
         return HouseAdInventory(
             positions: Array(positions.prefix(limit)), isComplete: count <= scanLimit && positions.count <= limit, ownsStream: false)
     }
@@ -101,11 +134,15 @@ final class HouseAdRotation: Sendable {
 struct AdStream {
     let snapshot: any StoreSnapshot
     let types: [ItemType]
-    var ownsStream = false
+    var inventory: HouseAdInventory?
 
     func visit(_ direction: PageDirection, of position: Int64?, limit: Int, _ body: (ItemRow) throws -> Void) throws {
         let anchor = position.map { SortPosition(position: $0) }
-        if ownsStream { return try snapshot.visit(RowQuery(.stream(.advertisements), direction, of: anchor, limit: limit), body) }
+        if let inventory, inventory.isKnown, inventory.ownsStream {
+            return try inventory.forEachRead(direction, of: position, limit: limit) { query, ads in
+                try snapshot.visit(query) { if ads.contains($0.position) { try body($0) } }
+            }
+        }
         if types.count == 1 { return try snapshot.visit(RowQuery(.type(types[0]), direction, of: anchor, limit: limit), body) }
         var items: [FeedItem] = []
         for type in types { items += try snapshot.items(RowQuery(.type(type), direction, of: anchor, limit: limit)) }

@@ -25,8 +25,8 @@ final class HouseAds: AdSource {
         let session = slots.session
         let rotation = rotation(of: session)
         var mark = session.cursor.flatMap { _ in Self.mark(slots.state) }
-        // A page in the middle of a session may be the first one since the store changed. Unless their stream is known to hold nothing else,
-        // advertisements are read type by type.
+        // A page in the middle of a session may be the first one since the store changed. Unless their positions are known, advertisements are
+        // read type by type.
         var inventory = rotation.inventory(at: session.version)
         if !rotating.isEmpty {
             let found = try rotation.inventory(at: session.version, in: session.snapshot, of: session.store)
@@ -54,11 +54,10 @@ final class HouseAds: AdSource {
         guard sections.indices.count == 1, sections.reader(of: 0) == nil, session.ranked == nil, session.direction == .forward,
             case .rotating(let count) = sections.placement(in: 0).supply, count > 0
         else { return }
-        let first = RowQuery(.stream(.advertisements), limit: count)
-        var queries = [first]
-        if let mark {
-            queries[0].anchor = SortPosition(position: mark)
-            if inventory.ends(within: count, after: mark) { queries.append(first) }
+        var queries: [RowQuery] = []
+        inventory.forEachRead(.forward, of: mark, limit: count) { query, _ in queries.append(query) }
+        if let mark, inventory.ends(within: count, after: mark) {
+            inventory.forEachRead(.forward, of: nil, limit: count) { query, _ in queries.append(query) }
         }
         session.snapshot.prefetch(queries, isComplete: !session.maySkipContent)
     }
@@ -102,7 +101,7 @@ private struct HouseAdReader {
     private var renderer: CellRenderer
 
     init(of types: [ItemType], _ inventory: HouseAdInventory?, in context: CellContext, for session: PageSession) {
-        stream = AdStream(snapshot: session.snapshot, types: types, ownsStream: inventory?.ownsStream ?? false)
+        stream = AdStream(snapshot: session.snapshot, types: types, inventory: inventory)
         self.inventory = inventory
         renderer = session.houseAdRenderer(in: context)
     }
