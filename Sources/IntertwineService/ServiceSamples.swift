@@ -43,7 +43,7 @@ struct ServiceSamples: Sendable {
 
     private var cells: [MetricSample] {
         let (contents, counters) = (live.current.cells.contents, cellCounters)
-        let authors = live.current.feeds.main.newest.usage
+        let (authors, decisions) = (live.current.feeds.main.newest.usage, live.current.feeds.main.decisions)
         return [
             .counter("intertwine_feed_cell_cache_hits_total", "Cache hits of cells.", counters.hits),
             .counter("intertwine_feed_cell_cache_misses_total", "Cache misses of cells.", counters.misses),
@@ -51,6 +51,7 @@ struct ServiceSamples: Sendable {
             .gauge("intertwine_feed_cell_cache_entries", "Cached cells.", contents.cells),
             .gauge("intertwine_feed_cell_cache_bytes", "Bytes of cached cells.", contents.bytes),
             .gauge("intertwine_feed_author_cache_bytes", "Bytes of cached positions of authors' items.", authors.bytes),
+            .gauge("intertwine_feed_ad_decision_cache_bytes", "Bytes of cached decisions of own sources of ads.", decisions?.bytes ?? 0),
         ]
     }
 

@@ -2,7 +2,7 @@ internal import IntertwinePrimitives
 import Synchronization
 
 /// The decisions of an embedding program's sources of ads. The same page gets its ads and tokens again.
-final class AdDecisions: Sendable {
+package final class AdDecisions: Sendable {
     struct Question: Hashable {
         let source: String
         let context: FeedContext
@@ -23,7 +23,17 @@ final class AdDecisions: Sendable {
         let question: Question
     }
 
-    private let decisions = Mutex(BoundedCache<Question, Decision>(limit: 16_384))
+    private let decisions = Mutex(
+        BoundedCache<Question, Decision>(limit: 16 << 20) { question, decision in
+            let context = question.context
+            let texts = [context.viewer ?? ""] + (Array(context.attributes) + Array(context.filters)).flatMap { [$0] + $1 }
+            let cells = decision.cells.compactMap(\.self)
+            return 512 + question.state.count + 24 * question.slots.count + (texts + cells).reduce(0) { $0 + 32 + $1.utf8.count }
+        })
+
+    package init() {}
+
+    package var bytes: Int { decisions.withLock { $0.cost } }
 
     func known(_ question: Question, now: Int64) -> Decision? {
         decisions.withLock { $0[question] }.flatMap { now < $0.time &+ AdServer.lifetime ? $0 : nil }

@@ -16,8 +16,10 @@ package final class FeedAssembler: Sendable {
     private let campaignAds: CampaignAds?
     private let houseAds: HouseAds
     private let adSources: [any AdSource]
+    /// The indices in `adSources` of the embedding program's.
+    private let ownAdSources: Range<Int>
     /// The decisions of sources of ads beside the built-in ones, for which a page may wait; nil without such sources.
-    private let decisions: AdDecisions?
+    package let decisions: AdDecisions?
     private let decisionLimit: Duration
     private let links: Links
     private let tokens: CellTokens
@@ -36,7 +38,8 @@ package final class FeedAssembler: Sendable {
         name: String = "feed", title: String = "main", path: String = "/feed", store: any FeedStore,
         source: any DataSource = FlatDataSource(),
         factories: CellFactories, cells: RenderedCellCache = RenderedCellCache(), placement: any AdPlacement = MidpointPlacement(),
-        campaigns: Campaigns? = nil, adSources: [any AdSource] = [], decisionLimit: Duration = .seconds(2),
+        campaigns: Campaigns? = nil, adSources: [any AdSource] = [], decisions: AdDecisions = AdDecisions(),
+        decisionLimit: Duration = .seconds(2),
         isFair: Bool = true, spacing: AdSpacing = AdSpacing(), sourceItems: SourceItems = SourceItems(), ranking: FeedRanking? = nil,
         filters: [ItemFilter] = [], newest: NewestItems = NewestItems(),
         keys: SigningKeys, links: Links = Links(), tokens: CellTokens, logger: Logger
@@ -46,8 +49,10 @@ package final class FeedAssembler: Sendable {
         let digest = PageCursor.digest(ofFeed: scope.isEmpty ? name : "\(name)\u{0}\(scope)")
         campaignAds = campaigns.map { CampaignAds(campaigns: $0, feed: title, digest: digest) }
         houseAds = HouseAds(in: sections, factories: factories, isFair: isFair)
-        self.adSources = (campaignAds.map { [$0] } ?? []) + adSources + [houseAds, PinnedAds(in: sections)]
-        (decisions, self.decisionLimit) = (adSources.isEmpty ? nil : AdDecisions(), decisionLimit)
+        let paid: [any AdSource] = campaignAds.map { [$0] } ?? []
+        self.adSources = paid + adSources + [houseAds, PinnedAds(in: sections)]
+        ownAdSources = paid.count..<paid.count + adSources.count
+        (self.decisions, self.decisionLimit) = (adSources.isEmpty ? nil : decisions, decisionLimit)
         (self.store, self.source, self.sections, self.factories, self.cells) = (store, source, sections, factories, cells)
         (self.campaigns, self.spacing, self.links, self.tokens) = (campaigns, spacing, links, tokens)
         (self.path, self.title, self.digest, self.logger) = (path, title, digest, logger)
@@ -263,9 +268,8 @@ package final class FeedAssembler: Sendable {
         try houseAds.begin(&slots)
         let content = try session.ranked?.read(for: session, factories) ?? PageReader(of: source, sections, for: session).read()
         slots.place(in: content, showsAdsAlone: source.showsAdsAlone, spacing: spacing, feed: digest(session.request.filters))
-        for ads in adSources {
-            // The built-in sources have names of one character.
-            let isOwn = ads.name.utf8.count > 1
+        for (number, ads) in adSources.enumerated() {
+            let isOwn = ownAdSources.contains(number)
             // Robots get house ads only.
             if isOwn, session.client.targeting == nil { continue }
             slots.source = ads.name

@@ -99,12 +99,12 @@ extension ServiceBuilder {
             rankings[ranker.key] = FeedRanking(of: ranker.key, by: HTTPRanker(at: ranker.value, through: parts.rankers))
         }
         // One for all feeds, so that its limit is that of the service.
-        let newest = NewestItems()
+        let (newest, decisions) = (NewestItems(), AdDecisions())
         let catalogue = FeedCatalogue(sources, rankings: rankings) { name, title, path, source, ranking in
             let cells = SourceItems([source]).dependOnViewer ? personalCells : cells
             return FeedAssembler(
                 name: name, title: title, path: path, store: store, source: source, factories: factories, cells: cells,
-                placement: placement(in: title), campaigns: campaigns, adSources: extensions.adSources,
+                placement: placement(in: title), campaigns: campaigns, adSources: extensions.adSources, decisions: decisions,
                 isFair: configuration.feed.adRotation == .fair, spacing: configuration.feed.adSpacing, sourceItems: sourceItems,
                 ranking: ranking, filters: declared.feeds.filters[title] ?? [], newest: newest, keys: keys, links: links, tokens: tokens,
                 logger: logger)

@@ -34,7 +34,8 @@ struct AdSourceTests {
     }
 
     private struct Failing: AdSource {
-        let name = "failing"
+        // A short name makes no built-in source.
+        let name = "f"
 
         func fill(_ slots: inout AdSlots) throws {
             try slots.fill(0, with: "ad:5")
@@ -44,15 +45,27 @@ struct AdSourceTests {
 
     private static let reader = PageClient(targeting: TargetingContext(moment: 1))
 
-    private static func feed(_ fixture: Fixture, _ sources: any AdSource...) -> FeedAssembler {
+    private static func feed(_ fixture: Fixture, _ sources: any AdSource..., limit: Duration = .seconds(600)) -> FeedAssembler {
         FeedAssembler(
             store: fixture.store, source: fixture.source, factories: fixture.factories, cells: fixture.cells, placement: fixture.placement,
-            adSources: sources, decisionLimit: .milliseconds(200), keys: fixture.keys, tokens: fixture.tokens,
+            adSources: sources, decisionLimit: limit, keys: fixture.keys, tokens: fixture.tokens,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     }
 
     private static func fixture() throws -> Fixture {
         try Fixture(users: 20, advertisements: 6, placement: PlacementRule.at([1, 3, 5]).placement(perPage: 3, isOfFeed: false))
+    }
+
+    @Test("Remembered decisions take a bounded number of bytes, however large each one is")
+    func bound() throws {
+        let decisions = AdDecisions()
+        func question(_ moment: Int64) -> AdDecisions.Question {
+            AdDecisions.Question(source: "s", context: FeedContext(), moment: moment, page: 0, slots: [0], state: [])
+        }
+        let cells = Array(repeating: String(repeating: "a", count: 1_000), count: 64) as [String?]
+        for moment in 0..<600 as Range<Int64> { decisions.add(cells, for: question(moment), now: 0) }
+        #expect(decisions.bytes > 4 << 20 && decisions.bytes <= 16 << 20)
+        #expect(decisions.known(question(0), now: 0) == nil && decisions.known(question(599), now: 0)?.cells == cells)
     }
 
     @Test("Each source gets the state that it left in the cursor, in the order of the sources, and house ads follow")
@@ -84,11 +97,13 @@ struct AdSourceTests {
         #expect(decided == ["ad:5", "ad:0", "ad:4"])
         #expect(try await ads { _, _ in ["user:u1", "ad:none", "none"] } == ["ad:0", "ad:1", "ad:2"])
         #expect(try await ads { _, _ in throw TestFailure() } == ["ad:0", "ad:1", "ad:2"])
-        let hanging = try await ads { _, _ in
+        let hanging = Deciding { _, _ in
             try await Task.sleep(for: .seconds(3_600))
             return ["ad:5"]
         }
-        #expect(hanging == ["ad:0", "ad:1", "ad:2"])
+        let impatient = Self.feed(fixture, hanging, limit: .milliseconds(200))
+        let late = try await impatient.page(FeedRequest(limit: 6, now: Fixture.now), for: Self.reader)
+        #expect(late.adIDs == ["ad:0", "ad:1", "ad:2"])
         let failing = try await Self.feed(fixture, Failing()).page(FeedRequest(limit: 6, now: Fixture.now), for: Self.reader)
         #expect(failing.adIDs == ["ad:5", "ad:0", "ad:1"])
     }
