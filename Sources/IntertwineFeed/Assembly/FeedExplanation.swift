@@ -58,9 +58,10 @@ package struct FeedExplanation: Sendable {
 extension FeedAssembler {
     private static let pageLimit = 500
 
-    package func explain(_ request: FeedRequest, for client: PageClient = PageClient(), lookingAt advertisements: Int = 1_000) async throws
-        -> FeedExplanation
-    {
+    /// `cell`: An ad of campaigns that is explained even if it is not among the first ones.
+    package func explain(
+        _ request: FeedRequest, for client: PageClient = PageClient(), lookingAt advertisements: Int = 1_000, and cell: String? = nil
+    ) async throws -> FeedExplanation {
         let page = try await page(request, for: client)
         let context = context(of: request, for: client)
         let version = store.version
@@ -74,8 +75,13 @@ extension FeedAssembler {
                 var reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
                 var rank = 0
                 _ = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
-                let items = try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements).filter {
+                var items = try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements).filter {
                     $0.kind != Campaign.kind
+                }
+                if let name = cell.flatMap(factories.item(ofCell:)), let item = try snapshot.item(kind: name.kind, id: name.id),
+                    factories.isCampaignAd(item), !items.contains(item)
+                {
+                    items.append(item)
                 }
                 let found = try items.map { item in
                     let isPaid = factories.isCampaignAd(item)

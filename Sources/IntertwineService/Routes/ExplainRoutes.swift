@@ -140,6 +140,8 @@ struct ExplainRoutes: Sendable {
         "attributes", "The attributes of the viewer, in the format of `viewers.attributes-header`.", example: "plan=free")
     private static let feed = text("feed", "The name of the feed, as in `GET /feeds`.", example: "main")
     private static let section = text("section", "The name of a section of the feed. The page then has this section only.", example: "main")
+    private static let cell = text(
+        "cell", "An ad of campaigns. It is explained even if it is not among the first 1,000 ads.", example: "ad:7")
     private static let languages = text(
         "languages", "The preferred languages, in the format of `Accept-Language`.", example: "de-AT, en;q=0.5")
 
@@ -162,7 +164,8 @@ struct ExplainRoutes: Sendable {
             cursor; without a cursor, it is `/feed`.
             """,
             parameters: [
-                Self.feed, Self.section, P.cursor, P.limit, P.layout, P.width, Self.viewer, Self.attributes, Self.languages, P.acceptCells,
+                Self.feed, Self.section, P.cursor, P.limit, P.layout, P.width, Self.viewer, Self.attributes, Self.languages, Self.cell,
+                P.acceptCells,
             ],
             responses: [
                 .json(
@@ -209,7 +212,7 @@ struct ExplainRoutes: Sendable {
             languages: try request[Self.languages].map { LanguagePreferences($0) },
             moment: viewer == nil ? request.now << 16 : request.now / TargetingContext.displayPeriod, allocates: false)
         let explanation = try await feed.explain(
-            asked, for: PageClient(viewer, in: ledger, targeting: targeting, attributes: targeting.attributes))
+            asked, for: PageClient(viewer, in: ledger, targeting: targeting, attributes: targeting.attributes), and: try request[Self.cell])
         func reason(_ absence: FeedExplanation.NotShownReason, for ad: FeedExplanation.Advertisement) -> String {
             guard case .inCampaigns(let ids) = absence, !ids.isEmpty else { return self.reason(absence, for: ad) }
             return ids.map { "the campaign \($0): \(self.reason(ofCampaign: $0, in: explanation, now: request.now))" }.joined(

@@ -265,7 +265,7 @@ def it_books_and_pauses_a_campaign(browser, relay, service):
         task = Task(browser, own)
         task.link("Why", ".shell")
         browser.driver.find_element(By.NAME, "cell").send_keys("ad:2", Keys.ENTER)
-        task.wait(lambda: "garden-week, which is paused" in browser.text("#explanation"), "the reason")
+        task.wait(lambda: "the campaign garden-week: it is paused" in browser.text("#explanation"), "the reason")
 
 
 def it_pauses_a_campaign_of_the_file(browser, relay, service):

@@ -273,7 +273,7 @@ def it_explains_why_an_ad_of_a_stopped_campaign_is_absent(browser, relay, servic
         browser.find("#question [name=cell]").send_keys("ad:7")
         browser.click("#question button")
         browser.wait(lambda: browser.text("h1") == "Why is ad:7 not here?", "the answer")
-        assert "campaign week, which is paused" in browser.text("#explanation"), browser.text("#explanation")
+        assert "the campaign week: it is paused" in browser.text("#explanation"), browser.text("#explanation")
 
 
 def it_explains_where_an_item_is(browser, relay, service):

@@ -207,6 +207,18 @@ struct FeedWalkTests {
         #expect(explanation.advertisements.map(\.isOnThisPage) == [true, false])
         #expect(explanation.supply == .rotating(perPage: 1))
     }
+
+    @Test("An explanation has the asked ad of campaigns, however many ads are before it")
+    func asked() async throws {
+        let fixture = try Fixture(users: 2, advertisements: 3)
+        fixture.store.put(Fixture.advertisement("paid", at: 9_000, house: false), in: .advertisements)
+        for (cell, expected) in [("ad:paid", ["0", "paid"]), ("ad:2", ["0"]), ("user:u1", ["0"]), ("nothing", ["0"])] {
+            let told = try await fixture.assembler().explain(FeedRequest(now: Fixture.now), lookingAt: 1, and: cell)
+            #expect(told.advertisements.map(\.id) == expected)
+        }
+        let told = try await fixture.assembler().explain(FeedRequest(now: Fixture.now), and: "ad:paid")
+        #expect(told.advertisements.map(\.id) == ["0", "1", "2", "paid"] && told.advertisements.last?.absence == .inCampaigns([]))
+    }
 }
 
 private struct CountingHandler: LogHandler {

@@ -17,7 +17,8 @@ function create(tag, text, ...children) {
 async function load(more = {}) {
   const query = new URLSearchParams([...parameters].filter(([, value]) => value !== ""))
   for (const [name, value] of Object.entries(more)) query.set(name, value)
-  for (const name of ["cell", "cells"]) query.delete(name)
+  query.delete("cells")
+  if (cell) query.set("cell", cell.split("#")[0])
   const headers = parameters.has("cells") ? { "Accept-Cells": parameters.get("cells") } : {}
   return (await send(`/admin/explain?${query}`, { headers })).json()
 }
@@ -65,39 +66,15 @@ function linked(text) {
   return item && window === window.top ? itemLink(item, text) : text
 }
 
-/** Returns the stored campaigns that have an ad, with their states and reasons. Campaigns of a file have no items. */
-async function campaignsWith(id) {
-  const { campaigns } = await (await send("/admin/campaigns?limit=1000")).json()
-  const found = []
-  for (const campaign of campaigns.slice(0, 50)) {
-    // A campaign of a file answers 404.
-    const item = await send(`/admin/items/campaign/${encodeURIComponent(campaign.campaign)}`).then((response) => response.json(), () => ({}))
-    if ((item.creatives ?? []).some((creative) => String(creative) === id)) found.push(campaign)
-  }
-  return found
-}
-
 /** Returns why a cell is not on the page, as sentences. */
 async function absence(page) {
   const [, kind, id] = /^([^:]+):([^#]+)/.exec(cell) ?? []
   const ad = page.advertisements?.find((one) => one.kind === kind && one.id === id)
   const sentences = []
-  const own = kind === "ad" ? await campaignsWith(id) : []
-  const running = own.filter(({ state }) => state === "running").map(({ campaign }) => campaign)
-  if (running.length === 0) {
-    for (const { campaign, state, reason } of own) sentences.push(`It belongs to the campaign ${campaign}, which is ${state}${reason && reason !== `it is ${state}` ? `: ${reason}` : ""}.`)
-  }
   const taken = (page.takenDown ?? []).some((one) => one === cell || (one.kind === kind && one.id === id))
   if (taken) sentences.push("It is taken down.")
   const left = [...(page.omitted ?? []), ...(page.excludedAdvertisements ?? [])].find((one) => one.kind === kind && String(one.id) === id)
   if (left && sentences.length === 0) sentences.push(`It is left out: ${left.reason}.`)
-  const obstacles = new Map(page.adSlots.flatMap(({ others }) => others).map(({ campaign, reason }) => [campaign, reason]))
-  if (sentences.length === 0) {
-    for (const campaign of running) {
-      const reason = obstacles.has(campaign) ? `which has no ad slot of this page: ${obstacles.get(campaign)}` : "whose ad slots of this page have other ads"
-      sentences.push(`It belongs to the running campaign ${campaign}, ${reason}.`)
-    }
-  }
   if (ad?.page) sentences.push(`Page ${ad.page} shows it, in ad slot ${ad.slot + 1}.`)
   if (sentences.length > 0) return sentences
   if (!kind) return ["A cell has the name of its item, which is the kind and the id, such as article:7."]
