@@ -369,6 +369,10 @@ struct CampaignTests {
             #expect(try Self.see("d", service) == "ad:3")
             #expect(try Self.see("e", service) != "ad:3")
             #expect(try Self.state(service) == "reached")
+            let renamed = "autumn: {advertiser: ACME, creatives: [3], goal: {total: 3}}\n  winter: {advertiser: ACME, creatives: [1]}"
+            try "campaigns:\n  \(renamed)\n".write(toFile: file, atomically: true, encoding: .utf8)
+            service.process.signal(SIGHUP)
+            #expect(try service.process.line(containing: "spring to autumn").contains("winter"))
         }
     }
 }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import IntertwineFeed
+@testable import IntertwinePrimitives
 
 @Suite("Clicks and impressions")
 struct ClickAndImpressionTests {
@@ -257,6 +258,20 @@ struct ClickAndImpressionTests {
         let selections = [client, client].map { $0.event(.selection, cell: "ad:1", of: creative, at: now) }
         #expect(selections[0].deduplication?.recordedKeys == selections[1].deduplication?.checkedKeys && selections[0].rates.isEmpty)
         #expect(selections[0].deduplication != nil && client.event(.selection, cell: "user:1", at: now).deduplication == nil)
+    }
+
+    @Test("The slot in a token of the build before is read, without its reservation and end")
+    func formerToken() throws {
+        var writer = ByteWriter(capacity: 64)
+        writer.write(1 | 16 | 32 as UInt8)
+        writer.write(3 as UInt16)
+        writer.write(86_400 as UInt32)
+        writer.write(counted: "spring".utf8)
+        for _ in 0..<3 { writer.write(7 as UInt16) }
+        writer.write(now)
+        var reader = ByteReader(writer.bytes)
+        #expect(ImpressionContext(&reader) == ImpressionContext(campaign: "spring", feed: "main", position: 3, frequencyCapTTL: 86_400))
+        #expect(reader.readByte() == nil)
     }
 
     @Test("Impressions with a repeated idempotency key get the same verdicts and run no command")
