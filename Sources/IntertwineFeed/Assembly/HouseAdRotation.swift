@@ -23,7 +23,7 @@ struct HouseAdInventory {
     fileprivate(set) var isComplete = true
     fileprivate(set) var ownsStream: Bool
     fileprivate var isStale = false
-    /// The numbers of other rows before house ads, by the house ads' positions.
+    /// The number of other rows directly before an ad, by the position of the ad.
     fileprivate var others: [Int64: Int] = [:]
 
     var isEmpty: Bool { isKnown && positions.isEmpty }
