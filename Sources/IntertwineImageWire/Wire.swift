@@ -1,4 +1,3 @@
-/// The frames of the protocol between service and worker: a type, a length and a body.
 package enum WireFrame: UInt8, Sendable {
     // Frames to the worker.
     case job = 1

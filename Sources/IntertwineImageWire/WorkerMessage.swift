@@ -66,7 +66,6 @@ package struct WorkerReport: Sendable, Hashable {
     /// The version of Landlock; 0 if the kernel does not support it.
     package var landlock: Int
     package var hasLimits: Bool
-    /// The version of libvips.
     package var library: String
 
     package init(hasSeccomp: Bool, landlock: Int, hasLimits: Bool, library: String) {

@@ -1,4 +1,3 @@
-/// The items that `intertwine serve --sample` imports, and the declaration of their kinds, in the binary.
 package enum SampleFeed {
     package static let kinds = SampleFiles.all["kinds.yaml", default: []]
 

@@ -1,4 +1,3 @@
-/// The media of the sample feed's video and audio ads, in the program as its images are.
 package enum SampleMedia {
     package struct File: Sendable {
         package let name: String

@@ -3,7 +3,6 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import Logging
 
-/// Adds the offers of this process to the ledger and reads the delivery counts of campaigns, twice a second.
 struct CampaignRefresh: PeriodicService {
     let interval = Duration.milliseconds(500)
     let startsAtOnce = true

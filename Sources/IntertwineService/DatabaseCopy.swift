@@ -4,7 +4,6 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
-/// Copies all stored data from files to a PostgreSQL database or back.
 package enum DatabaseCopy {
     package static func run(
         from source: String, to destination: String, onProgress: @escaping @Sendable (_ table: String, _ rows: Int) -> Void

@@ -76,7 +76,6 @@ extension StoreSettings {
 #endif
 
 extension ServiceSamples {
-    /// The connections to PostgreSQL servers.
     var connections: [MetricSample] {
         #if PostgreSQL
             func sample(_ name: String, _ kind: MetricSample.Kind, _ help: String, _ value: Double, _ label: (String, String)? = nil)

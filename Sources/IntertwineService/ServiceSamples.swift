@@ -2,7 +2,6 @@ internal import IntertwineFeed
 internal import IntertwineImages
 internal import IntertwineStorage
 
-/// The metrics that parts of the service count themselves, read at each metrics request.
 struct ServiceSamples: Sendable {
     let live: ReloadableApplication
     let cellCounters: RenderedCellCache.Counters
@@ -226,7 +225,6 @@ struct ServiceSamples: Sendable {
     }
 }
 
-/// The metrics of remote sources: one series for each configured name.
 private enum SourceSamples {
     static func read(_ polling: SourcePoller, now: Int64) -> [MetricSample] {
         polling.sources.flatMap { source in

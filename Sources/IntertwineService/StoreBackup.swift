@@ -5,7 +5,6 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
-/// Backups of a file store: a folder with items, ledger and signing key.
 package struct StoreBackup: Sendable {
     private let folder: String
     private let files: StoreFiles

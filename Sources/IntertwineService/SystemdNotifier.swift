@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// Notifies systemd of the state of the service, over the socket that it passes in the environment (sd_notify(3)).
 struct SystemdNotifier: Sendable {
     private let address: sockaddr_un
     private let length: socklen_t

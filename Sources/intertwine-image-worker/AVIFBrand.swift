@@ -28,7 +28,6 @@ enum AVIFBrand {
     }
 }
 
-/// Classifies a failure to decode an image by the error messages of libvips.
 enum DecoderMessage {
     private static let unsupported = [
         "Unsupported file-type", "Unsupported feature", "Unsupported codec", "Unsupported JPEG process", "Unsupported JPEG data precision",

@@ -1,7 +1,6 @@
 internal import CVips
 internal import IntertwineImageWire
 
-/// The owner of a libvips image, which is released with this object.
 final class DecodedImage {
     let pointer: UnsafeMutablePointer<VipsImage>
 

@@ -2,7 +2,6 @@ internal import CImageSandbox
 internal import Glibc
 internal import IntertwineImageWire
 
-/// A self-test of the sandbox: it attempts forbidden operations from inside a worker and prints the results.
 enum SandboxCheck {
     static func run(_ lockIn: () -> WorkerReport) -> Int32 {
         // A sandboxed process cannot write to files, and standard output may be one.

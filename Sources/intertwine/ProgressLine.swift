@@ -47,7 +47,6 @@ struct ProgressLine {
     }
 }
 
-/// The progress of a synchronization: first the amount of read data, whose total is unknown, then a bar.
 final class SyncProgress: Sendable {
     private struct State {
         var reading: ProgressLine

@@ -5,7 +5,6 @@ struct ActionInput {
     var recorded: EventInput?
 }
 
-/// Slot input: the values that the commands of a slot declare, sent as one JSON object in the request body.
 extension FieldDeclaration {
     private static let maximumErrors = 32
 

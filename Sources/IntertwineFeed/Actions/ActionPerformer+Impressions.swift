@@ -1,5 +1,4 @@
 extension ActionPerformer {
-    /// The report of a client that a cell was visible, or how far its media was played.
     package struct ImpressionReport: Sendable, Hashable {
         package var cell: String
         package var token: String

@@ -1,5 +1,4 @@
 struct CampaignAds: AdSource {
-    /// The request for slots and the ads that were served, for explanations.
     struct Decision: Sendable {
         var page: AdServer.Page
         var served: [AdServer.ServedAd?]

@@ -37,7 +37,6 @@ struct ContentOffset: Hashable {
     }
 }
 
-/// The content counts of one page: the start of each of its sections, and the counts for the cursors of the adjacent pages.
 struct PageOffsets {
     private let cursor: PageCursor?
     private var starts: [Int: Int64] = [:]

@@ -22,7 +22,6 @@ package struct FeedExplanation: Sendable {
         package var absence: NotShownReason?
     }
 
-    /// The decision about one ad slot for which campaigns were considered.
     package struct Decision: Sendable, Hashable {
         package var section: String?
         package var campaign: String?

@@ -58,7 +58,6 @@ package struct PageClient: Sendable {
     }
 }
 
-/// A reason why a page request is invalid: HTTP status 400.
 package enum FeedError: Error, Sendable, Hashable {
     case limitOutOfRange(Int)
     case cursor(CursorError)

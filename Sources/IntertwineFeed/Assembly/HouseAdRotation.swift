@@ -66,7 +66,6 @@ struct HouseAdInventory {
     }
 }
 
-/// House ads that a layout can show, with the selection of the ad that a pagination session starts with.
 final class HouseAdRotation: Sendable {
     static let limit = 4_096
     /// The number of ads, those of campaigns included, that are read of each type for an inventory of several streams.

@@ -27,7 +27,6 @@ struct PageContent {
     }
 }
 
-/// A reader of a page's content from its cursor, in either direction and across section boundaries.
 struct PageReader {
     private let source: any DataSource
     private let sections: FeedSections

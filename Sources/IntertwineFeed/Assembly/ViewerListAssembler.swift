@@ -158,7 +158,6 @@ private struct ListReader {
     }
 }
 
-/// The cells of one page of a viewer's list, with the entry ids from which the adjacent pages are read.
 private struct ListRange {
     let cells: [ListReader.Cell]
     let omissions: [FeedPage.SkippedItem]

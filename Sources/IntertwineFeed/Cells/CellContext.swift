@@ -105,7 +105,6 @@ extension CellContext {
 }
 
 extension CellContext {
-    /// The label and the advertiser of a campaign's ads.
     package struct Disclosure: Sendable, Hashable {
         /// The label in the language of the request; nil for the usual one.
         package var label: String?

@@ -10,7 +10,6 @@
 /// let cell = factories.cellID(kind: "note", id: "1")  // "note:1"
 /// ```
 public struct CellFactories: Sendable {
-    /// The factory of an item type, with the prefix of its cell ids.
     private final class Registration: Sendable {
         let factory: any CellViewModelFactory
         let prefix: String
@@ -49,13 +48,10 @@ public struct CellFactories: Sendable {
     /// Creates an empty set of factories.
     public init() {}
 
-    /// The lists that kinds declare, apart from the saved cells.
     package var lists: [ViewerList] { tables.lists }
 
-    /// The names of the counts of a kind, by list.
     package func counts(of kind: String) -> [ViewerList: String] { tables.counts[kind] ?? [:] }
 
-    /// The label of ads whose campaign has none.
     package var advertisementLabel: LocalizedText {
         get { tables.advertisementLabel }
         set { change { $0.advertisementLabel = newValue } }
@@ -178,7 +174,6 @@ public struct CellFactories: Sendable {
 
     func isAdvertisement(_ kind: String) -> Bool { storage.tables.streams[kind] == .advertisements }
 
-    /// True for an ad that campaigns alone show.
     package func isCampaignAd(_ item: FeedItem) -> Bool { !item.isHouseAd && isAdvertisement(item.kind) }
 
     package func kinds(in stream: StreamID) -> [String] { tables.streams.filter { $0.value == stream }.map(\.key) }

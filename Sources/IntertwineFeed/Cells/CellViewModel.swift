@@ -89,7 +89,6 @@ public struct CellSize: Sendable, Hashable {
 package struct SizeRule: Sendable, Hashable {
     /// The default width of a client, in points.
     package static let usualWidth = 320.0
-    /// The valid widths of a client, in points.
     package static let widths = 1...10_000
 
     package var size: CellSize

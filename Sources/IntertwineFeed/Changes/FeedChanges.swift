@@ -3,7 +3,6 @@ package enum FeedChanges: Sendable {
     case changed(PageDiff)
 }
 
-/// The current pages, with the difference from the cells that a client holds.
 package struct PageDiff: Sendable {
     var clientCells: [ClientCell]
     package var pages: [FeedPage]

@@ -1,4 +1,3 @@
-/// The difference between two lists of cells, in the form of a batch update of a collection or table view.
 package struct ListDiff: Sendable, Hashable {
     package struct Move: Sendable, Hashable {
         package var from: Int

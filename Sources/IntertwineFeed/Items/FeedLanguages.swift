@@ -35,7 +35,6 @@ extension FeedLanguages {
         "zh": "广告",
     ]
 
-    /// The label of an ad in each language.
     package var advertisement: LocalizedText {
         let texts = tags.map { tag in
             (tag: tag, value: Self.advertisements[tag.lowercased().split(separator: "-").first.map(String.init) ?? ""] ?? "Advertisement")

@@ -47,7 +47,6 @@ package enum HouseField {
 }
 
 extension FeedItem {
-    /// False for an ad that campaigns alone show.
     package var isHouseAd: Bool { !HouseField.isFalse(in: body) }
 }
 

@@ -1,6 +1,5 @@
 internal import IntertwinePrimitives
 
-/// A declared field by which a feed can be filtered.
 package struct ItemFilter: Sendable, Hashable {
     package enum Form: String, Sendable, Hashable, CaseIterable {
         case choice, flag, number, text
@@ -12,7 +11,6 @@ package struct ItemFilter: Sendable, Hashable {
     package static let (textLimit, valueLimit) = (SortField.textLimit, 16)
 
     package static let listLimit = 100
-    /// The filters of a feed.
     package static let countLimit = 8
 
     package let name: String
@@ -67,7 +65,6 @@ package struct ItemFilter: Sendable, Hashable {
     func rank(of values: Int) -> Int { form == .tags ? .max : (choices.isEmpty ? .max : choices.count) / (values + 1) }
 }
 
-/// A value of a filter, and the number of public items that have it.
 package struct FilterValue: Sendable, Hashable, Encodable {
     package let value: String
     package let count: Int
@@ -77,7 +74,6 @@ package struct FilterValue: Sendable, Hashable, Encodable {
 
 /// The conditions of a filtered page: the values of one field are alternatives, and all fields must match.
 package struct RowFilter: Sendable, Hashable {
-    /// The filters of the feed, which its indices contain.
     package let filters: [ItemFilter]
     /// The conditions, the most selective first.
     package let conditions: [(filter: ItemFilter, values: [String])]
@@ -111,7 +107,6 @@ package struct RowFilter: Sendable, Hashable {
     }
 }
 
-/// A view of the content that matches a filter.
 final class FilteredSnapshot: StoreSnapshot {
     private let snapshot: any StoreSnapshot
     private let filter: RowFilter

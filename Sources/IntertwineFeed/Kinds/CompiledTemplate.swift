@@ -1,6 +1,5 @@
 import Mustache
 
-/// A template compiled for one combination of field states: literals and slots for values.
 struct CompiledTemplate: Sendable {
     private enum Piece: Sendable {
         case literal(String)

@@ -97,7 +97,6 @@ struct DeclaredCell: Sendable {
     }
 }
 
-/// A condition whose values are parsed as values of the field type.
 struct CellCondition: Sendable {
     enum Test: Sendable {
         case texts([String])
@@ -125,7 +124,6 @@ struct CellCondition: Sendable {
     }
 }
 
-/// The screen that cells of a declared kind open, with all names of the declaration resolved and validated.
 struct DeclaredScreen: Sendable {
     let type: String
     let screen: String

@@ -57,7 +57,6 @@ struct FieldValues {
     }
 }
 
-/// A field that a declaration can name: a field of its kind, or the id or the type that every item has.
 enum FieldReference: Sendable, Hashable {
     case id
     case variant

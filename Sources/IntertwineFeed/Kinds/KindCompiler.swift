@@ -152,7 +152,6 @@ extension KindCompiler {
     }
 }
 
-/// Compilation of the sources of the values of cell parts and screen arguments.
 extension KindCompiler {
     private func sources(
         _ declared: [BindingDeclaration], at path: [String]

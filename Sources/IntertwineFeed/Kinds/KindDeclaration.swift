@@ -96,7 +96,6 @@ package struct FieldCondition: Sendable, Hashable {
     }
 }
 
-/// The assignment of a field to a part of a cell or to an argument of a screen, with its type.
 package struct BindingDeclaration: Sendable, Hashable {
     package enum BindingFormat: String, Sendable, Hashable, CaseIterable {
         case text, image, date, number, link, media

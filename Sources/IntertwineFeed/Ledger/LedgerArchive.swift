@@ -43,7 +43,6 @@ package struct EventSelection: Sendable, Hashable {
     package var campaign: String?
     /// The stored forms of the address, which can differ by day.
     package var addresses: [String]?
-    /// A part of the user agent.
     package var userAgent: String?
 
     package init(time: Range<Int64>) {

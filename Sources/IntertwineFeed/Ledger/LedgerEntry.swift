@@ -1,4 +1,3 @@
-/// One unit of work for the ledger: the effects of one request, committed atomically.
 package struct LedgerEntry: Sendable {
     package var events: [LedgerEvent]
     package var refused: [RejectedEvent: Int]

@@ -75,7 +75,6 @@ public struct LedgerEvent: Sendable, Hashable {
     package var input: EventInput?
     package var terms: Terms?
 
-    /// Creates an event that counts once it is committed, unless another verdict is given.
     package init(
         at: Int64, kind: Kind, cell: String, viewer: String? = nil, address: String? = nil, userAgent: String? = nil,
         verdict: Verdict = .counted, deduplication: Deduplication? = nil, rates: [RateLimit] = [],
@@ -117,7 +116,6 @@ public struct LedgerEvent: Sendable, Hashable {
         }
     }
 
-    /// A limit of counted events for one key, such as a viewer or an address.
     package struct RateLimit: Sendable, Hashable {
         package var key: String
         package var limit: Int
@@ -132,7 +130,6 @@ public struct LedgerEvent: Sendable, Hashable {
     }
 }
 
-/// The data of an ad that reports contain besides its id.
 package struct CreativeInfo: Sendable, Hashable {
     package var form: String
     package var advertiser: String?

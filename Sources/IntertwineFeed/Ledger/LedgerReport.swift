@@ -40,7 +40,6 @@ package struct LedgerReport: Sendable, Hashable {
 
         package var includesPace: Bool { by == .campaign && and == nil }
 
-        /// Rows of one campaign have its price.
         package var includesPrice: Bool { by == .campaign }
 
         package var error: String? {

@@ -19,15 +19,12 @@ public struct ViewerList: Sendable, Hashable, RawRepresentable, ExpressibleByStr
     public static let saved = ViewerList(rawValue: "saved")
     /// The list of selected cells. A selection adds a cell and a deselection removes it.
     public static let selected = ViewerList(rawValue: "selected")
-    /// The list of authors that the viewer follows.
     package static let following = ViewerList(rawValue: "following")
-    /// The list of authors whose items the viewer's feeds and lists omit.
     package static let muted = ViewerList(rawValue: "muted")
 
     /// True if the list has the author of a cell in place of the cell.
     package var isOfAuthors: Bool { self == .following || self == .muted }
 
-    /// The path of the viewer's page.
     package var path: String {
         switch self {
         case .saved, .dismissed, .following, .muted: "/\(rawValue)"

@@ -1,7 +1,6 @@
 internal import IntertwinePrimitives
 internal import Synchronization
 
-/// Chooses the items of a feed for one viewer, from outside the service.
 package protocol FeedRanker: Sendable {
     /// Returns at most `limit` items that follow a cursor of an earlier skeleton; nil for the first ones.
     func skeleton(of feed: String, for context: FeedContext, limit: Int, after cursor: String?) async throws -> FeedSkeleton
@@ -21,7 +20,6 @@ package struct FeedSkeleton: Sendable {
     package init(_ items: [Item], cursor: String? = nil) { (self.items, self.cursor) = (items, cursor) }
 }
 
-/// The ranker of a feed, and the last first pages that it chose.
 package final class FeedRanking: Sendable {
     /// The number of skeletons for one page. Why: a ranker of which the service drops all items must not delay a page without end.
     static let requestLimit = 4
@@ -91,7 +89,6 @@ struct RankedPosition: Hashable {
     }
 }
 
-/// The content of a page that a ranker chose.
 struct RankedContent {
     var items: [FeedSkeleton.Item]
     /// The number of items on the earlier pages of the session.

@@ -1,4 +1,3 @@
-/// The values that rendering derives from the commands of a kind, once for all its cells.
 final class PreparedCommands: Sendable {
     /// The prepared JSON of each slot, or nil if the command must create its action for each cell.
     let requests: [PreparedRequest?]

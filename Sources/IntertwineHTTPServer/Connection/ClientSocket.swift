@@ -1,7 +1,6 @@
 internal import CIntertwineLinux
 internal import Glibc
 
-/// A connection's interface to the kernel: its descriptor, the watched events, the timer and the output queue.
 struct ClientSocket {
     /// The body size in bytes above which a body is sent at once, so that it is not copied if more output follows it.
     private static let stageLimit = 64 * 1024

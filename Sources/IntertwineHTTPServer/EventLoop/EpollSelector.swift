@@ -13,7 +13,6 @@ package struct EventLoopError: Error, Hashable, CustomStringConvertible {
     package var description: String { "\(operation): \(String(cString: strerror(errno)))" }
 }
 
-/// An epoll descriptor that watches a timer, a wake-up event and the descriptors that the event loop adds.
 struct EpollSelector: Sendable {
     /// Generations of registrations start at 1, so no registration has one of these tokens.
     static let timerToken: UInt64 = 0

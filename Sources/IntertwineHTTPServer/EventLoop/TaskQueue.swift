@@ -1,4 +1,3 @@
-/// A queue of work that other threads submit to a loop, with the loop's wake-up state.
 struct TaskQueue: Sendable {
     enum Work: Sendable {
         case closure(@Sendable () -> Void)

@@ -156,7 +156,6 @@ extension Problem {
     }
 }
 
-/// An invalid value of a request: its location, a code for programs, and a sentence for people.
 package struct InvalidValue: Hashable, Sendable {
     package enum Location: Hashable, Sendable {
         case parameter(String)

@@ -64,7 +64,6 @@ package enum RequestBodyError: Error, Hashable, Sendable {
     case outOfMemory
 }
 
-/// A queue of body chunks between the loop that receives them and the task that consumes them.
 final class RequestBodyStream: Sendable {
     private struct State {
         var chunks: [[UInt8]] = []

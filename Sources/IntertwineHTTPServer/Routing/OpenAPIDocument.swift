@@ -114,7 +114,6 @@ package struct OpenAPIDocument: Sendable {
     }
 }
 
-/// The description of a route for client authors: its parameters, body and responses.
 package struct APIOperation: Sendable {
     package var id: String
     package var tag: String

@@ -117,7 +117,6 @@ struct AdmissionQueue<Key: Hashable & Sendable>: Sendable {
 
     func isWaiting(_ key: Key) -> Bool { index(of: key) != nil }
 
-    /// Returns true if the end of this running entry would let a waiting one start.
     func hasWaiters(for key: Key) -> Bool {
         guard let entry = running[key] else { return false }
         return waiting.contains { $0.origin == entry.origin } || (running.count >= limits.running && !waiting.isEmpty)

@@ -53,7 +53,6 @@ package struct FetchHead: Sendable {
     }
 }
 
-/// Collects a response's head from the lines that libcurl delivers one by one.
 struct ResponseHeadParser {
     enum Step {
         case more

@@ -1,6 +1,5 @@
 package import HTTPTypes
 
-/// A request to an origin: always a GET, with these fields and those that HTTP requires.
 package struct FetchRequest: Sendable {
     package var url: FetchURL
     package var headers: HTTPFields

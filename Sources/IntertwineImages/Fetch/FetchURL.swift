@@ -78,7 +78,6 @@ package struct FetchURL: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A handle of libcurl's URL parser.
 private final class CurlURL {
     private let handle: OpaquePointer
 

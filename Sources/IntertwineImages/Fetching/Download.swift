@@ -102,7 +102,6 @@ final class Download {
         intake.passing(source, wanted: acceptedFormats, buffer.contents, now: now)
     }
 
-    /// Returns the response head that an origin would send for a file: 304 if the stale image has its tag, otherwise 200.
     func head(of file: SandboxedDirectory.File) -> FetchHead {
         let isModified = stale?.validators.etag != file.tag
         var headers: HTTPFields = [.eTag: file.tag, .lastModified: HTTPDate.text(file.modified)]

@@ -67,7 +67,6 @@ actor ImageAnalyzer: EventLoopActor {
     }
 }
 
-/// A bounded queue of images to analyze, which also tracks if the result is still needed.
 struct ImageAnalysisQueue {
     private struct Entry {
         weak var image: CachedImage?

@@ -68,7 +68,6 @@ struct ImageFetchStateMachine {
         cache.isOnDisk(request.source, request.kinds.accepted) && downloads[request.key].map { $0.attempt.stage == .lookup } ?? true
     }
 
-    /// Revalidates an image for the cache, unless a download exists or a recent failure is remembered.
     private mutating func refresh(_ image: CachedImage, _ wanted: AcceptedFormats.Set) {
         let key = CachedImage.key(image.source, wanted)
         guard downloads[key] == nil, cache.failure(for: key, of: image.source) == nil,

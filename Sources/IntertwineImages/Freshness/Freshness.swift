@@ -169,7 +169,6 @@ extension Freshness {
     }
 }
 
-/// The limits within which origins determine the lifetime of their images.
 package struct FreshnessPolicy: Sendable, Hashable {
     /// The minimum lifetime, unless the origin forbids storage or use without revalidation; zero to accept each value of the origin.
     package var minTTL: Int64 = 300

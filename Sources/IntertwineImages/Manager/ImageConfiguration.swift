@@ -1,7 +1,6 @@
 internal import Glibc
 package import Logging
 
-/// The configuration of the image proxy.
 package struct ImageConfiguration: Sendable {
     package var memoryBytes = 64 * 1_024 * 1_024
     package var folder: String?

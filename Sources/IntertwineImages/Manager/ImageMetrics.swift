@@ -1,4 +1,3 @@
-/// The counters since the start of the manager, and its current gauges.
 package struct ImageMetrics: Sendable, Hashable {
     package var requests: [CacheStatus.Outcome: Int] = [:]
     package var upstream: [String: Int] = [:]

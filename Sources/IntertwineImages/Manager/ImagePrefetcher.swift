@@ -4,7 +4,6 @@ internal import Synchronization
 /// A prefetcher for the images of pages that viewers are about to open, in recently requested sizes and formats.
 /// Images are fetched one after another, with a pause after each, so that prefetching stays within its share of the time.
 package final class ImagePrefetcher: Sendable {
-    /// A combination of size, scale and accepted formats that clients use.
     private struct Presentation: Hashable {
         let shape: String?
         let scale: Int

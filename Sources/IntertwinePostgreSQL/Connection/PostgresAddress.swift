@@ -2,7 +2,6 @@ internal import CPostgreSQL
 package import IntertwineFeed
 internal import IntertwineStorageCore
 
-/// The address of a PostgreSQL database: a libpq connection URI with one or more hosts.
 package struct PostgresAddress: Sendable, Hashable {
     /// It may contain a password and must never appear in messages.
     let uri: String

@@ -22,7 +22,6 @@ package final class PostgresPulse: Sendable {
     func set(isSilent: Bool) { since.withLock { $0 = isSilent ? $0 ?? .now : nil } }
 }
 
-/// A handle for statements that were sent together and whose results are read later.
 package struct PipelinedQuery {
     fileprivate let awaited: [PostgresConnection.Awaited]
 }

@@ -1,7 +1,6 @@
 package import IntertwineFeed
 internal import IntertwineStorageCore
 
-/// A failure of PostgreSQL or of the connection to it.
 package struct PostgresError: DatabaseFailure, Sendable, Hashable, CustomStringConvertible {
     package var code: String
     package var message: String

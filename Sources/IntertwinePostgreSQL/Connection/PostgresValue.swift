@@ -1,6 +1,5 @@
 internal import IntertwineStorageCore
 
-/// PostgreSQL's binary format of values.
 extension SQLValue {
     var type: UInt32 {
         switch self {

@@ -1,7 +1,6 @@
 package import IntertwineFeed
 package import IntertwineStorageCore
 
-/// Items and ledger in a database of PostgreSQL, as the source or destination of a copy.
 package final class PostgresCopyEndpoint: CopySource, CopyDestination {
     private let address: PostgresAddress
     private let connection: PostgresConnection

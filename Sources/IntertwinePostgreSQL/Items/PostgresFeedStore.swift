@@ -3,7 +3,6 @@ internal import IntertwinePrimitives
 package import IntertwineStorageCore
 internal import Synchronization
 
-/// The items in a database of PostgreSQL, which any number of processes may share.
 package final class PostgresFeedStore: ItemStore {
     private let pool: PostgresPool
     private let writers: PostgresPool

@@ -1,7 +1,6 @@
 package import IntertwineFeed
 package import IntertwineStorageCore
 
-/// A database of PostgreSQL that holds items.
 package struct PostgresItemLocation: ItemLocation {
     private let address: PostgresAddress
     private let standby: PostgresAddress?

@@ -1,6 +1,5 @@
 internal import IntertwineStorageCore
 
-/// The tables of the items, as SQLite's store has them: see `ItemSchema` there.
 enum PostgresItemSchema {
     static let channel = "intertwine_items"
     static let writers: Int64 = 0x494E_5457_0001

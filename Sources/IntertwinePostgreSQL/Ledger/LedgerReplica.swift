@@ -2,7 +2,6 @@ internal import IntertwineFeed
 internal import IntertwinePrimitives
 internal import IntertwineStorageCore
 
-/// The writer of one replica, which can determine later if a lost commit took effect.
 final class LedgerReplica {
     /// An error: the connection was lost during the commit of a group, so the outcome is unknown.
     struct LostCommit: Error {

@@ -3,7 +3,6 @@ package import IntertwineFeed
 internal import IntertwinePrimitives
 package import IntertwineStorageCore
 
-/// The writer of a replica's groups, which finds out what became of a group whose connection was lost.
 package final class PostgresGroupWriter: LedgerGroupWriter {
     // Updated rows can reuse space of existing pages, so writes can succeed on a full disk for a while.
     package static let commitProvesDisk = false

@@ -1,7 +1,6 @@
 internal import IntertwineFeed
 internal import IntertwineStorageCore
 
-/// A group of units with the locks, the look-ups and the rows that it needs in a shared database.
 struct PostgresLedgerGroup {
     private let entries: [LedgerEntry]
     private let keys: [[RateCounterKeys]]

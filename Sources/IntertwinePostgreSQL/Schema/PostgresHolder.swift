@@ -1,6 +1,5 @@
 internal import IntertwineStorageCore
 
-/// A lookup of sessions of other programs that block a start.
 enum PostgresHolder {
     static func ofTable(_ connection: PostgresConnection) -> String? {
         let rows = try? connection.query(

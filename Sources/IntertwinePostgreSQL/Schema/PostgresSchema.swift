@@ -18,7 +18,6 @@ struct PostgresPart: Sendable {
 enum PostgresSchema {
     private static let lock: Int64 = 0x494E_5457
 
-    /// Creates the tables of a part or migrates them, unless they are current.
     static func create(_ part: PostgresPart, _ connection: PostgresConnection) throws {
         try checkOwner(connection)
         guard try foundVersion(of: part, connection) < part.version else { return }

@@ -2,7 +2,6 @@ internal import Glibc
 internal import IntertwineFeed
 internal import IntertwineStorageCore
 
-/// An advisory lock that shows the use of a database: services share it, and a copy holds it exclusively.
 enum PostgresUse {
     private static let lock: Int64 = 0x494E_5455
     private static let attempts = 40

@@ -2,7 +2,6 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
-/// The sender of a request, as a trusted proxy or a verified token states.
 struct RequestIdentity: Sendable, Hashable {
     var viewer: String?
     var attributes: [String] = []

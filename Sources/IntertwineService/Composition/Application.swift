@@ -2,7 +2,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The parts of the service that depend on the configuration and can be replaced while requests continue.
 struct Application: Sendable {
     let routes: [Route]
     let feeds: FeedCatalogue
@@ -16,7 +15,6 @@ struct Application: Sendable {
 }
 
 extension ServiceBuilder {
-    /// The feeds of one configuration, and what renders their cells and performs their actions.
     private struct Feeds {
         let catalogue: FeedCatalogue
         let campaigns: Campaigns

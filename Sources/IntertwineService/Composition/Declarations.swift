@@ -1,6 +1,5 @@
 internal import IntertwineFeed
 
-/// The contents of the declaration files in the configuration, read once and checked against each other and the settings.
 struct Declarations: Sendable {
     let kindsText: String?
     let feeds: DeclaredFeeds

@@ -2,7 +2,6 @@ internal import Foundation
 internal import IntertwineFeed
 internal import Synchronization
 
-/// A kind of a program's own whose cells the service registers itself.
 protocol CellKind: ItemKind {
     var actions: CellActions { get }
     var parts: [String: [(name: String, type: String?, isRequired: Bool)]] { get }

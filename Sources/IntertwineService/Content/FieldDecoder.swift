@@ -2,7 +2,6 @@ internal import Foundation
 internal import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// The source of the values that a ``FieldDecoder`` reads: an item, the input of an action, or sample values.
 protocol FieldSource {
     func contains(_ field: String) -> Bool
 

@@ -10,10 +10,8 @@ struct DeclaredFeeds: Sendable {
     var feeds: [String: [String]] = [:]
     var titles: [String: LocalizedText] = [:]
     var ads: [String: DeclaredAds] = [:]
-    /// The URLs of the services that rank feeds.
     var rankers: [String: FetchURL] = [:]
     var filters: [String: [ItemFilter]] = [:]
-    /// The feeds with the items of the authors that the viewer follows.
     var following: Set<String> = []
     /// The field of each kind that names the author of its items.
     var authors: [String: String] = [:]

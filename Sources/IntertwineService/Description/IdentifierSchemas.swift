@@ -3,7 +3,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The routes `GET /schemas/cells/{identifier}.json`: the bindings of the cells of one reuse identifier, for developers of client cells.
 final class IdentifierSchemas: Sendable {
     private static let pattern = "/schemas/cells/{identifier}.json"
     private static let identifier = Parameter.segment(

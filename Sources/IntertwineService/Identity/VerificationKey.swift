@@ -50,7 +50,6 @@ package final class VerificationKey: Sendable {
     }
 }
 
-/// The keys that are valid at a time.
 package struct KeySet: Sendable {
     /// Larger sets are refused, because a token without `kid` is verified with each key of its algorithm.
     static let maximumKeys = 32

@@ -1,6 +1,5 @@
 internal import IntertwinePrimitives
 
-/// An encoder of log lines as text or as JSON objects: time, level, message, then fields.
 struct LogLineEncoder {
     private(set) var bytes: [UInt8] = []
     private var isJSON = false

@@ -85,7 +85,6 @@ package final class LogSink: Sendable {
     }
 }
 
-/// The swift-log handler of the sink: one line for each event, as text or JSON.
 package struct ServiceLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?

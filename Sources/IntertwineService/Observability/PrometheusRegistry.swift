@@ -96,7 +96,6 @@ package final class PrometheusRegistry: MetricsFactory {
     }
 }
 
-/// A handler whose values can be written in the text format.
 private protocol RenderedMetric: AnyObject, Sendable {
     func render(_ name: String, _ labels: [(String, String)], into text: inout MetricText)
 }

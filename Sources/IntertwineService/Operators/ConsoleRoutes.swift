@@ -5,7 +5,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The routes `GET /admin/audit` (the audit log, filtered) and `GET /admin/system` (the operator's role, problems, settings).
 struct ConsoleRoutes: Sendable {
     static let system = "/admin/system"
 

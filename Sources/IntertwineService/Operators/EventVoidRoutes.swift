@@ -3,7 +3,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The route `POST /admin/events/void`: takes counted events of ads back.
 struct EventVoidRoutes: Sendable {
     private static let members = ["from", "until", "kind", "campaign", "address", "userAgent", "dryRun"]
 

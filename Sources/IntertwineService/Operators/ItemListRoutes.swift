@@ -6,7 +6,6 @@ internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import Synchronization
 
-/// The route `GET /admin/items`, a list of items with search, and the routes of their revisions.
 struct ItemListRoutes: Sendable {
     let store: any ItemStore
     let kinds: ItemKinds

@@ -4,7 +4,6 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
-/// The route `/admin/items/{kind}/{id}`: one item in the format of the import.
 struct ItemRoutes: Sendable {
     static let id = Parameter.segment("id", .string(minLength: 1), "The id of the item, percent-encoded.", example: #""tt""#)
     static let kind = Parameter.segment(

@@ -3,7 +3,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The routes `GET /admin/kinds` (the kinds of items) and `GET /admin/kinds/{kind}` (the JSON Schema of one).
 struct KindRoutes: Sendable {
     private struct Kinds: DescribedAnswer {
         struct Kind: DescribedAnswer {

@@ -5,7 +5,6 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
-/// The route `POST /admin/operations`: an atomic list of operations on the store.
 struct OperationRoutes: Sendable {
     /// The maximum size of a body in bytes.
     private static let bodyLimit = 4 << 20

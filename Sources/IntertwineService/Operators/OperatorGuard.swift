@@ -43,7 +43,6 @@ struct OperatorIdentity: Sendable {
     }
 }
 
-/// The access check of the admin listener, with a rate limit for wrong tokens.
 final class OperatorGuard: Sendable {
     enum Admission {
         case admitted(OperatorIdentity)

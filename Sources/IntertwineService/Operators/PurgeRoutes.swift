@@ -3,7 +3,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwineImages
 
-/// The route `DELETE /admin/images` with `url`, `prefix`, `host` or `all`: purges images from memory and disk.
 struct PurgeRoutes: Sendable {
     let manager: ImageNetworkManager
 

@@ -4,7 +4,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The route `GET /admin/reports?from=&to=&by=&thenBy=`: the totals of the ledger, grouped by one or two dimensions.
 struct ReportRoutes: Sendable {
     private static let day: Int64 = 86_400_000
     private static let span = 30

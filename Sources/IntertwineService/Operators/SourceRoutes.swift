@@ -5,7 +5,6 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
-/// The routes `GET /admin/sources` (state of the sources) and `POST /admin/sources/{name}/sync` (synchronize one now).
 struct SourceRoutes: Sendable {
     let polling: SourcePoller
 

@@ -5,7 +5,6 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
-/// The routes `/admin/takedowns`: `GET` lists takedowns, `PUT` takes an item down, `DELETE` releases it.
 struct TakedownRoutes: Sendable {
     private static let reasonLimit = 256
 

@@ -4,7 +4,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The route `DELETE /admin/viewers/{id}`: erases the stored data of a viewer.
 struct ViewerErasureRoutes: Sendable {
     let archive: any LedgerArchive
     let owners: @Sendable (_ viewer: String) -> [String]

@@ -40,7 +40,6 @@ final class PageCache: Sendable {
         var isCurrent: Bool { feed.sourceVersion == version }
     }
 
-    /// A page in both content codings, with the data that decides whether it may be served.
     struct Page: Sendable {
         var response: EncodedResponse
         var version: StoreVersion

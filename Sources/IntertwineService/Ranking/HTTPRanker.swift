@@ -61,7 +61,6 @@ struct HTTPRanker: FeedRanker {
     }
 }
 
-/// The connections to rankers, with a bound of requests in progress and a circuit breaker for each host. It outlives reloads.
 final class RankerClient: ServiceLifecycle.Service, Sendable {
     private struct State {
         var transfers: [UInt16: CurlClient] = [:]

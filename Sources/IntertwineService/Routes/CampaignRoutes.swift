@@ -5,7 +5,6 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
-/// The routes `GET /admin/campaigns`, the delivery of each campaign, its goal and its pace, and `/admin/campaigns/{id}/override`.
 struct CampaignRoutes: Sendable {
     let campaigns: @Sendable () -> IntertwineFeed.Campaigns
     let store: any ItemStore

@@ -72,12 +72,10 @@ extension ResponseDescription.ProblemExample {
         .invalidParameter("Idempotency-Key", .invalid, "Idempotency-Key must be 1 to 255 visible ASCII characters."))
 }
 
-/// The routes `/cells/{id}/…` and `/invocations/{id}`: perform and undo actions on cells.
 struct CellRoutes: Sendable {
     let performer: ActionPerformer
     let clients: ClientReader
     let keys: IdempotencyKeys
-    /// The lists that kinds declare.
     let lists: [ViewerList]
     let reportsVerdict: Bool
     let viewerDidChange: @Sendable (_ viewer: String?) -> Void

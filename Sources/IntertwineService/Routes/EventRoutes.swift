@@ -3,7 +3,6 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
-/// The route `POST /events`: events that a client reports, such as impressions.
 struct EventRoutes: Sendable {
     static let limit = 500
     /// The maximum size of a body in bytes: 500 events with a token and a cell id each.

@@ -4,7 +4,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The route `GET /admin/explain?cursor=&limit=&layout=&width=`: a page of a feed with the reason for each of its cells.
 struct ExplainRoutes: Sendable {
     let feeds: @Sendable () -> FeedCatalogue
     let kinds: ItemKinds

@@ -1,7 +1,6 @@
 internal import IntertwineFeed
 internal import IntertwinePrimitives
 
-/// The query of a simple page request: nothing, a limit, a cursor, or both.
 struct FastFeedQuery {
     private(set) var limit: Int?
     private(set) var cursor: String?

@@ -4,7 +4,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The routes `GET /feed`, `GET /feeds/{name}` and `GET /feeds/{name}/sections/{section}`: pages of cells.
 struct FeedRoutes: Sendable {
     let feeds: FeedCatalogue
     let campaigns: Campaigns

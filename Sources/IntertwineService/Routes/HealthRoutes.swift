@@ -3,7 +3,6 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 internal import Synchronization
 
-/// The routes `GET /healthz` (the process responds) and `GET /readyz` (the service can serve).
 struct HealthRoutes: Sendable {
     let store: any FeedStore
     let ledger: any Ledger

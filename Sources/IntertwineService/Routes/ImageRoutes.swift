@@ -4,7 +4,6 @@ internal import IntertwineHTTPServer
 internal import IntertwineImages
 internal import IntertwineSample
 
-/// The routes `/images/…`: images of the image network manager, and the cancellation of image requests.
 struct ImageRoutes: Sendable {
     static let original = "/images/{signature}/{source}"
     static let sized = "/images/{signature}/{source}/{variant}"

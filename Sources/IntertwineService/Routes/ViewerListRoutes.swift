@@ -2,7 +2,6 @@ internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
-/// The routes `GET /saved`, `GET /dismissed` and `GET /lists/{name}`: pages of a viewer's lists, newest first.
 struct ViewerListRoutes: Sendable {
     private let lists: [(list: ViewerList, path: String, assembler: ViewerListAssembler)]
     private let clients: ClientReader

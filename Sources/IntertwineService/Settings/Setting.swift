@@ -97,7 +97,6 @@ final class SettingRow<Value: Sendable>: Sendable {
     }
 }
 
-/// The values that settings get at their creation: those of sources, or those of another configuration.
 final class SettingsReading: Sendable {
     @TaskLocal static var current: SettingsReading?
 
@@ -181,7 +180,6 @@ extension Setting: AnySetting {
     }
 }
 
-/// A setting with its effective value and its row, for `check-config`, the log line at the start, and the reference page.
 package struct ListedSetting: Sendable {
     package var key: String
     package var elements: [String]

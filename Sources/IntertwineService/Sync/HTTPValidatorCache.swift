@@ -3,7 +3,6 @@ internal import IntertwineFeed
 internal import IntertwineImages
 internal import IntertwinePrimitives
 
-/// The validators of the pages of the last applied snapshot, for conditional requests.
 struct HTTPValidatorCache: Sendable, Hashable {
     var pages: [Page] = []
     var items = 0

@@ -4,7 +4,6 @@ internal import IntertwineImages
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
-/// A JSON API with whose items the store is kept in step.
 struct RemoteSource: Sendable {
     static let nameLimit = 64
 

@@ -5,7 +5,6 @@ internal import IntertwineImages
 internal import IntertwinePrimitives
 package import IntertwineStorage
 
-/// One synchronisation: reads all pages of a source into a snapshot, and applies it in one transaction.
 struct SyncJob: Sendable {
     private let source: RemoteSource
     private let transfers: CurlClient

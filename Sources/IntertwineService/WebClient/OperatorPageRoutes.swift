@@ -1,7 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineHTTPServer
 
-/// The console: pages on the admin listener, and their files. The list of items is at `/`.
 struct OperatorPageRoutes: Sendable {
     static let paths = Set(files.flatMap(paths))
 

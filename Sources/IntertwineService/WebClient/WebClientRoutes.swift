@@ -1,8 +1,6 @@
 internal import HTTPTypes
 internal import IntertwineHTTPServer
 
-/// The routes of the web client, which shows a feed in a browser: `GET /`, `GET /web-client/{file}` and, for its client package and the
-/// element of that package, `GET /web-client/client/{file}` and `GET /web-client/client/element/{file}`.
 struct WebClientRoutes: Sendable {
     private static let patterns = ["", "client/", "client/element/"].map { (folder: $0, pattern: "/web-client/\($0){file}") }
     private static let file = Parameter.segment("file", .string, "The file's name.", example: #""main.mjs""#)

@@ -35,7 +35,6 @@ package final class CopiedFiles: CopySource {
     }
 }
 
-/// New files of a store as the destination of a copy: drafts, which are moved into place when they are complete.
 package final class NewFiles: CopyDestination {
     private struct Draft {
         let file: DraftFile

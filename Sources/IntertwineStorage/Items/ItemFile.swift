@@ -1,7 +1,6 @@
 internal import Glibc
 package import IntertwineFeed
 
-/// An SQLite file of items.
 package struct ItemFile: ItemLocation {
     private let path: String
 

@@ -4,7 +4,6 @@ package import IntertwineFeed
 import IntertwinePrimitives
 import Synchronization
 
-/// A ledger in a separate SQLite file beside the item store.
 package final class SQLiteLedger: Sendable {
     // The read connections are declared before the commits, because the writing connection must close last.
     let connections: ReadConnections

@@ -1,6 +1,5 @@
 internal import IntertwineFeed
 
-/// A copy of items and ledger from files to a PostgreSQL database, or back.
 package struct StoreCopy {
     private static let batch = 2_000
 

@@ -1,6 +1,5 @@
 package import IntertwineFeed
 
-/// The campaigns of an import, which are written last, when the existence of their ads is known.
 struct DeferredCampaignChecks {
     private struct PendingCampaign {
         var item: ValidatedItem

@@ -44,7 +44,6 @@ private struct AuthoredRows<Session: SQLSession & StoreSnapshot> {
         Array((isForward ? positions.sorted() : positions.sorted(by: >)).prefix(query.limit))
     }
 
-    /// The conditions of the filter, with their parameters, the first of which has the given number.
     private func conditions(from number: Int) throws -> (text: String, values: [SQLValue]) {
         var values: [SQLValue] = []
         let texts = try (query.filter?.conditions ?? []).map { condition in

@@ -1,6 +1,5 @@
 internal import IntertwineFeed
 
-/// A page of the operators' list of items.
 package struct ItemListQuery: Sendable {
     package enum Order: String, CaseIterable, Sendable {
         /// The order in which the index has first seen the items.
@@ -141,12 +140,10 @@ package struct ItemIndex<Session: SQLSession> {
 
     // MARK: Entries
 
-    /// The number of items whose entries are out of date, up to a limit.
     package func backlog(limit: Int) throws -> Int {
         Int(try session.integer("SELECT count(*) FROM (SELECT 1 FROM item_touched LIMIT ?1) AS few", .integer(Int64(limit))) ?? 0)
     }
 
-    /// Brings entries of changed items up to date. Returns their number.
     package func update(limit: Int) throws -> Int {
         let touched = try session.rows(
             """

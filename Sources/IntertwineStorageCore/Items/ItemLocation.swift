@@ -1,6 +1,5 @@
 package import IntertwineFeed
 
-/// A location of an item store, with functions that open the store or write to it while a service may be running.
 package protocol ItemLocation: Sendable {
     var shown: String { get }
 

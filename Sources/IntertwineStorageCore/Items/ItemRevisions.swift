@@ -13,7 +13,6 @@ package struct ItemRevision: Sendable, Hashable {
     @TaskLocal package static var author = ""
 
     package var number: Int
-    /// The time at which the document was replaced or removed.
     package var at: Int64
     package var who: String
     package var action: Action
@@ -67,7 +66,6 @@ package struct RevisionTable<Session: SQLSession> {
             .text(ItemRevision.Action.edit.rawValue), .text(ItemRevision.Action.takeDown.rawValue + "%"))
     }
 
-    /// Returns the document that the present takedown removed.
     func removed(_ key: ItemKey) throws -> ItemRevision? {
         try list(key, limit: 1).first.flatMap { $0.action == .takeDown ? $0 : nil }
     }

@@ -8,7 +8,6 @@ package struct ItemSummary: Sendable, Hashable {
     private static let wordLength = 64
 
     package private(set) var title = ""
-    /// The URL of the first picture.
     package private(set) var picture: String?
     private var texts: [String] = []
     private var pictures: [String] = []
@@ -85,7 +84,6 @@ package struct ItemSummary: Sendable, Hashable {
         filter("picture", Hexadecimal.text(SHA256.hash(data: Array(url.utf8)).prefix(12)))
     }
 
-    /// The key by which titles are sorted.
     var sortKey: String {
         String(String.UnicodeScalarView(Self.words(title).joined(separator: " ").unicodeScalars.prefix(Self.wordLength)))
     }

@@ -9,7 +9,6 @@ package struct SectionIndex: Hashable {
     let field: SortField?
     private let filter: ItemFilter?
     private let others: [ItemFilter]
-    /// The field of each kind that names the author of its items, for an index of the items of each author.
     private var authors: [String: String] = [:]
 
     package init(stream: StreamID, field: SortField) { self.init(stream: stream, field: field, filter: nil, among: []) }

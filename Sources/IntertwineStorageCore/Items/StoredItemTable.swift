@@ -65,7 +65,6 @@ package struct StoredItemTable<Session: SQLSession> {
         return try session.run([SQLCommand(text, values)]) { _, _ in }[0] > 0
     }
 
-    /// Returns the items that exist.
     func items(_ keys: [ItemKey]) throws -> [ItemKey: FeedItem] {
         var items: [ItemKey: FeedItem] = [:]
         try session.run([

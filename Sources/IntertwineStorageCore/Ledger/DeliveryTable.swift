@@ -1,6 +1,5 @@
 internal import IntertwineFeed
 
-/// The table `delivery`: counted events, surplus and offers of campaigns, by quarters of an hour and in total.
 enum DeliveryTable {
     private static let offer = LedgerEvent.Kind(rawValue: "offer")
 

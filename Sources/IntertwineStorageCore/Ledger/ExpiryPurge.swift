@@ -23,7 +23,6 @@ package struct PurgeSchedule {
     package mutating func begin(at now: Int64) { (last, rowsSince) = (now, 0) }
 }
 
-/// The statements that remove expired rows, apart from rate counters.
 package enum ExpiryPurge {
     /// The time in milliseconds (30 days) for which an expired selection is retained.
     /// Why: an undo request then receives the response "too late" instead of "unknown".

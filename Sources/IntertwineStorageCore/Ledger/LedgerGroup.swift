@@ -1,6 +1,5 @@
 package import IntertwineFeed
 
-/// A group of units of work that share one transaction, from its questions to its statements.
 package struct LedgerGroup {
     private struct StoredKey: Hashable {
         var scope: ByteString

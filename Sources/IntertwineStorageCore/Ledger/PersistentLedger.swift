@@ -64,7 +64,6 @@ extension PersistentLedger {
     package func flushCounts() async throws { try await StoreError.wrapping { try await commits.flushCounts() } }
 }
 
-/// Counters of a ledger's writes since it was opened, and of waiting units.
 package struct LedgerStatistics: Sendable, Hashable {
     package var commits = 0
     package var units = 0

@@ -10,7 +10,6 @@ package final class RateCounters {
         var isChanged = false
     }
 
-    /// The location where short windows are read and written.
     private struct Mode: Equatable {
         var readsTable = false
         var writesTable = false

@@ -1,6 +1,5 @@
 package import IntertwineFeed
 
-/// Counts by day, cell, kind and verdict, and campaign deliveries by quarters of an hour.
 package struct Rollups {
     package struct Key: Hashable {
         package var day: Int64

@@ -1,6 +1,5 @@
 package import IntertwineFeed
 
-/// A complete list of a source's items, which is staged and then merged into the store in one transaction.
 package final class StagedSource<Database: StagingDatabase>: SourceCollection {
     private static var staged: TableSchema {
         TableSchema(

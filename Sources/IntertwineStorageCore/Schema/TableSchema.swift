@@ -1,4 +1,3 @@
-/// A table that both databases have: the statement that creates it, and the order of copies come from this value.
 package struct TableSchema: Sendable {
     package enum File: Sendable, CaseIterable {
         case items, ledger

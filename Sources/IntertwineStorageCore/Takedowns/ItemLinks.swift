@@ -1,7 +1,6 @@
 internal import Foundation
 internal import IntertwineFeed
 
-/// The links of items that are taken down, which their takedowns store as a JSON array.
 package enum ItemLinks {
     package static let takedownLimit = 100_000
 
@@ -11,7 +10,6 @@ package enum ItemLinks {
 
     package static func urls(_ list: String) -> [String] { targets(list).filter(BlockedItem.isURL) }
 
-    /// Returns the texts of a body that begin like a URL.
     static func urls(inBody body: UnsafeRawBufferPointer) -> [String] {
         var urls: [String] = []
         var start = body.startIndex

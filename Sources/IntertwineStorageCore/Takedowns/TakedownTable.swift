@@ -1,6 +1,5 @@
 package import IntertwineFeed
 
-/// The table of items that are taken down.
 package struct TakedownTable<Session: SQLSession> {
     private let session: Session
 

@@ -1,7 +1,6 @@
 internal import IntertwinePrimitives
 
 struct AdDecision {
-    /// The delivery of all campaigns at one moment: each array has one entry for each campaign of the index.
     struct DeliverySnapshot: Sendable {
         var version: UInt64 = 0
         var obstacles: ContiguousArray<UInt8> = []

@@ -1,4 +1,3 @@
-/// A campaign: a paid set of creatives with dates, goal, frequency caps, targeting and weight.
 package struct Campaign: Sendable, Hashable {
     package enum Priority: String, Sendable, Hashable, CaseIterable {
         case sponsorship, standard, house

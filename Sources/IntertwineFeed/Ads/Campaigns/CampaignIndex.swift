@@ -12,7 +12,6 @@ package struct AdSlotContext: Sendable, Hashable {
 }
 
 package final class CampaignIndex: Sendable {
-    /// An ad that a campaign names.
     struct Creative: Sendable, Hashable {
         var id: CreativeID
         /// The layouts that have a cell of it.
@@ -35,7 +34,6 @@ package final class CampaignIndex: Sendable {
         var locales: Int32
     }
 
-    /// The campaigns that a kind of ad slot can show, by priority.
     final class CandidateList: Sendable {
         struct Candidate: Sendable {
             var index: Int32

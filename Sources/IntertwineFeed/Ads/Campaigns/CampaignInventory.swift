@@ -1,4 +1,3 @@
-/// The ad slots that campaigns can use and the viewer data of requests, as configured.
 package struct CampaignInventory: Sendable {
     private let parts: [(feed: String, section: String?, hasSlots: Bool)]
     private let hasAttributes: Bool

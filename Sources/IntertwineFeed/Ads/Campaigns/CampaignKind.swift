@@ -1,6 +1,5 @@
 internal import IntertwinePrimitives
 
-/// The item kind of campaigns: `{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1","2"],…}`.
 package struct CampaignKind: ItemKind {
     package let name = Campaign.kind
     package let stream = StreamID.advertisements

@@ -1,4 +1,3 @@
-/// The pacing of an index's campaigns in one process: what is due, what is delivered, and what may be offered now.
 struct CampaignPacer {
     private struct Row {
         let pace: CampaignPace

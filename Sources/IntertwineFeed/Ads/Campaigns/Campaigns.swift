@@ -1,7 +1,6 @@
 internal import IntertwinePrimitives
 import Synchronization
 
-/// The campaigns of the file and of the store, with the ad server that allocates slots to them.
 package final class Campaigns: Sendable {
     private struct Known {
         var items: [FeedItem] = []

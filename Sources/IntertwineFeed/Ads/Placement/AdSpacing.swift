@@ -105,7 +105,6 @@ package struct ShownAds: Hashable {
     }
 }
 
-/// A check that keeps the advertisements of one page apart from each other and from those of adjacent pages.
 package struct AdDistances {
     private typealias Showing = (key: AdKey, at: Int)
 

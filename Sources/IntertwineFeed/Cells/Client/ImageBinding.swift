@@ -106,7 +106,6 @@ public struct ImageGeometry: Sendable, Hashable {
     }
 }
 
-/// The size of an image relative to the size of its cell, or absolute in points.
 package struct ImageSizing: Sendable, Hashable {
     package enum Length: Sendable, Hashable {
         case points(Double)

@@ -1,6 +1,5 @@
 package import IntertwinePrimitives
 
-/// Slot input: the values that the commands of a slot declare, sent as one JSON object in the request body.
 extension FieldDeclaration {
     private static let inputLimit = 32
 

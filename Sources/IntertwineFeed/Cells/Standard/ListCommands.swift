@@ -48,7 +48,6 @@ public struct Dismiss: UndoableCommand {
     }
 }
 
-/// Adds the cell to a list that a kind declares, and records the event of the slot.
 package struct ListAddition: UndoableCommand {
     package let name: String
     package let needs: CommandRequirements = .viewer

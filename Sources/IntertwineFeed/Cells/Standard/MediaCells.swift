@@ -77,7 +77,6 @@ public struct Viewability: Sendable, Hashable {
     private static func printed(_ number: Double) -> String { Int64(exactly: number).map(String.init) ?? number.description }
 }
 
-/// A factory of cells that play an ad: a poster through the image proxy, the media href, the media type and the duration.
 struct MediaAdvertisementCellFactory: CellViewModelFactory, ReportingFactory {
     let identifier: String
     private let size: SizeRule

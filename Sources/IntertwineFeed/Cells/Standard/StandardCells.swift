@@ -143,7 +143,6 @@ struct CircularUserCellFactory: CellViewModelFactory {
     }
 }
 
-/// A factory of cells that show an image ad, which links to its stored clickthrough URL.
 package struct AdvertisementCellFactory: CellViewModelFactory, ReportingFactory {
     var plan: CellCommands { cell.plan }
     private let cell: StandardCell
@@ -174,7 +173,6 @@ package struct AdvertisementCellFactory: CellViewModelFactory, ReportingFactory 
     }
 }
 
-/// The common part of the built-in cells: identifier and size for a layout, and the commands except the configuration.
 private struct StandardCell: Sendable {
     let identifier: String
     private let size: SizeRule

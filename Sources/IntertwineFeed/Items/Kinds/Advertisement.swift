@@ -1,6 +1,5 @@
 internal import IntertwinePrimitives
 
-/// An ad with an image, a video or audio, which is shown among the content.
 package struct Advertisement: Sendable, Hashable {
     package static let kind = "ad"
 

@@ -13,7 +13,6 @@ extension CellSet {
     package func common(_ cells: [String]) throws -> [String] { try cells.filter(contains) }
 }
 
-/// The authors whose items a query selects.
 package final class AuthorSet {
     /// A page by more authors is first looked for among the newest items. Why: many authors have an item there, and a look at each author costs
     /// more.

@@ -9,7 +9,6 @@ package struct InPlaceUpdate: Sendable, Hashable {
     }
 }
 
-/// The part of a store's content that a page was read from.
 package struct PageDependencies: Sendable {
     private var ranges: [(stream: StreamID, positions: ClosedRange<Int64>)] = []
     private var kinds: Set<String> = []

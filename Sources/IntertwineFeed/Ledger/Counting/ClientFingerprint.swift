@@ -1,4 +1,3 @@
-/// The client of an action: the identity that the ledger may record, and the counting state of the request.
 package struct ClientFingerprint: Sendable, Hashable {
     package var viewer: String?
     /// The truncated or hashed address, never a full address.

@@ -1,7 +1,6 @@
 /// The names of programs in the field `User-Agent`: crawlers, previews of links, monitors, and the libraries and tools that send requests.
 package struct RobotNames: Sendable, Hashable {
     package var robots = Self.known
-    /// Names of people's devices and browsers.
     package var people = [
         "abbott", "caboto", "cubot", "http://bsalsa", "http://www.xbmc",
         "mozilla/5.0 (compatible; antgalio", "mozilla/5.0 (compatible; ibrowse", "mozilla/5.0 (compatible; konqueror",

@@ -1,6 +1,5 @@
 internal import IntertwinePrimitives
 
-/// The context in which a cell was shown: known when its page is assembled, and read from its tokens when it is seen or clicked.
 package struct ImpressionContext: Sendable, Hashable {
     package var campaign: String?
     package var feed: String

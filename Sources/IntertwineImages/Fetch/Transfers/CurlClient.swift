@@ -266,7 +266,6 @@ extension CurlClient {
     }
 }
 
-/// Integration of libcurl's multi interface with the loop.
 extension CurlClient {
     private func readyMulti() throws(FetchError) -> CurlMulti {
         if let multi { return multi }

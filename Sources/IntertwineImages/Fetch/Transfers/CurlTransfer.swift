@@ -5,7 +5,6 @@ internal import HTTPTypes
 internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
-/// The state of one fetch: its hop, the response received so far, and the reason of its end.
 final class CurlTransfer {
     let id: FetchID
     let request: FetchRequest
@@ -220,7 +219,6 @@ final class CurlTransfer {
     }
 }
 
-/// Callbacks of libcurl during a hop.
 extension CurlTransfer {
     func attach(_ easy: CurlEasy) {
         let context = Unmanaged.passUnretained(self).toOpaque()
