@@ -131,7 +131,7 @@ struct LedgerEventTests {
                 try click("d\(day)")
             }
             var oldest = 0
-            for _ in 0..<100 where oldest == 0 {
+            for _ in 0..<1_200 where oldest == 0 {
                 let answer = try service.admin("GET", "/admin/events?after=0")
                 if answer.status == 410 {
                     let problem = try JSON(answer.text)
