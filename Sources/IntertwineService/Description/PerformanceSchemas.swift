@@ -69,7 +69,8 @@ extension Schema {
     static let verdict = Schema.words(Verdict.publicCases.map(\.rawValue)).described(
         """
         The verdict on an event. `counted`: the event counts. `surplus`: the campaign owes nothing more, because its goal, its goal of \
-        the day or a frequency cap of the viewer is reached. `duplicate`: its token was used before. `expired`: its token is too old. \
+        the day or a frequency cap of the viewer is reached. `duplicate`: its token was used before, or the \
+        person has clicked the ad within `events.click-window`. `expired`: its token is too old. \
         `bot`, `prefetch`: a header field of the request says so. `subresource`: a page of another site loaded the link as an image, \
         script or frame, or with `fetch`. `scripted`: a page of another site followed the link without an action of its user. \
         `limited`: the viewer or the address sent too many events. `unknown`: the token is forged or belongs to another cell, or the \
