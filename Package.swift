@@ -16,10 +16,9 @@ let package = Package(
         .library(name: "IntertwineTesting", targets: ["IntertwineTesting"]),
     ],
     traits: [
-        .default(enabledTraits: ["Server", "PostgreSQL", "WebClient"]),
+        // No second trait: the package manager passes their flags in another order each time, and then compiles everything.
+        .default(enabledTraits: ["Server"]),
         .trait(name: "Server", description: "The service and its dependencies. Apps disable it: `traits: []`."),
-        .trait(name: "PostgreSQL", description: "Stores in PostgreSQL databases. Links libpq."),
-        .trait(name: "WebClient", description: "The web client and the operators' pages, about 600 kB."),
     ],
     dependencies: [
         // Why each dependency is here: Documentation/maintainers/decisions/0001-dependencies.md.
@@ -78,9 +77,8 @@ let package = Package(
         .target(
             name: "IntertwineService",
             dependencies: [
-                "CEmbeddedFiles", "CIntertwineLinux", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineImages", "IntertwinePrimitives",
-                "IntertwineSample", "IntertwineStorage", "IntertwineStorageCore",
-                .target(name: "IntertwinePostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                "CEmbeddedFiles", "CIntertwineLinux", "IntertwineFeed", "IntertwineHTTPServer", "IntertwineImages", "IntertwinePostgreSQL",
+                "IntertwinePrimitives", "IntertwineSample", "IntertwineStorage", "IntertwineStorageCore",
                 .product(name: "CoreMetrics", package: "swift-metrics"), .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"), .product(name: "Yams", package: "Yams"),
@@ -140,7 +138,7 @@ let package = Package(
 
         // C
         .target(name: "CIntertwineLinux"),
-        .target(name: "CEmbeddedFiles", exclude: ["file.inc"], cSettings: [.define("WEB_CLIENT", .when(traits: ["WebClient"]))]),
+        .target(name: "CEmbeddedFiles", exclude: ["file.inc"]),
         .systemLibrary(
             name: "CIntertwineCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CIntertwineCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),

@@ -6,7 +6,6 @@
 
 _Bool webClientFile(int index, struct EmbeddedFile *file) {
     switch (index) {
-#if WEB_CLIENT
 #define NAME "../IntertwineService/WebClient/files/background-fetch-worker.mjs"
 #include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/background-fetch.mjs"
@@ -203,7 +202,6 @@ _Bool webClientFile(int index, struct EmbeddedFile *file) {
 #include "file.inc"
 #define NAME "../IntertwineService/WebClient/files/view-panel.mjs"
 #include "file.inc"
-#endif
     default: return 0;
     }
 }

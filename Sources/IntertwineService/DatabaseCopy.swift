@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import IntertwineFeed
+internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
@@ -31,10 +32,10 @@ package enum DatabaseCopy {
     private static func copyKeys(_ from: StoreSettings, _ to: StoreSettings) throws {
         if let shared = try to.sharedDatabase() {
             let file = SigningKeyFile(path: from.path(of: "signing.key"))
-            if let key = try file.read() { try shared.store(key) }
+            if let key = try file.read() { try PostgresSigningKeys.store(key, at: shared) }
         } else if let shared = try from.sharedDatabase() {
             // Without tables, this call creates a key, which does no harm.
-            try SigningKeyFile(path: to.path(of: "signing.key")).store(try shared.keys().load().current)
+            try SigningKeyFile(path: to.path(of: "signing.key")).store(try PostgresSigningKeys(shared).load().current)
         }
     }
 }
@@ -46,12 +47,12 @@ extension StoreSettings {
     }
 
     fileprivate func copySource() throws(StoreError) -> any CopySource {
-        if let shared = try sharedDatabase() { return try shared.copyEndpoint() }
+        if let shared = try sharedDatabase() { return try PostgresCopyEndpoint(shared) }
         return try CopiedFiles(items: database, ledger: ledgerDatabase)
     }
 
     fileprivate func copyDestination() throws(StoreError) -> any CopyDestination {
-        if let shared = try sharedDatabase() { return try shared.copyEndpoint() }
+        if let shared = try sharedDatabase() { return try PostgresCopyEndpoint(shared) }
         return NewFiles(items: database, ledger: ledgerDatabase)
     }
 }

@@ -52,9 +52,10 @@ extension ServiceBuilder {
             ).routes, as: .playground)
         let viewer =
             configuration.webClient.isEnabled
-            ? WebClient.routes(
+            ? WebClientRoutes(
                 viewerHeader: configuration.viewers.header, filteredFeeds: feeds.catalogue.filteredFeeds.keys.sorted(),
-                operatorPort: configuration.admin.port) + playground : []
+                operatorPort: configuration.admin.port
+            ).routes + playground : []
         let routes = api + description.routes + viewer + SampleMediaRoutes().routes
         let context = RouteContext.Parts(
             store: stores.store, ledger: stores.ledger, links: feeds.links, clock: stores.clock, logger: logger, clients: clients)

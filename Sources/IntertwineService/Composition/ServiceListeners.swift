@@ -39,7 +39,7 @@ extension ServiceBuilder {
             administration + [OperatorDescription.route(describing: administration)]
             // The console shows pictures of items.
             + (configuration.webClient.isEnabled
-                ? WebClient.operatorRoutes() + parts.images.routes(isForOperators: true).filter { $0.method == .get } : [])
+                ? OperatorPageRoutes().routes + parts.images.routes(isForOperators: true).filter { $0.method == .get } : [])
         let counted = configuration.metrics.isEnabled ? telemetry.registry : nil
         let patterns = (live.current.routes + operatorRoutes).map(\.pattern)
         let observer = { (listener: String, onRefusal: @escaping @Sendable (RefusedRequest) -> Void) in
@@ -66,7 +66,7 @@ extension ServiceBuilder {
             let handler = AdminAuthMiddleware(
                 guarding: OperatorGuard(
                     configuration.admin, tokens: parts.operatorTokens?.verifier,
-                    open: HealthRoutes.paths.union(WebClient.operatorPaths), logger: logger),
+                    open: HealthRoutes.paths.union(OperatorPageRoutes.paths), logger: logger),
                 next: Router(operatorRoutes, clock: stores.clock, logger: logger), audit: audit, clock: stores.clock, logger: logger)
             operatorHandler = handler
             servers.append(

@@ -1,5 +1,6 @@
 internal import Foundation
 package import IntertwineFeed
+internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 package import IntertwineStorageCore
@@ -13,8 +14,8 @@ extension ServiceConfiguration {
                 path: store.ledgerDatabase, waiting: ledger.queue, group: ledger.batchSize, lockTimeout: timeout, reading: store.reading,
                 now: now ?? SQLiteLedger.systemTime)
         }
-        return try shared.ledger(
-            waiting: ledger.queue, group: ledger.batchSize, timeout: timeout, reading: store.reading, beside: items, now: now)
+        return try PostgresLedger(
+            shared, waiting: ledger.queue, group: ledger.batchSize, timeout: timeout, reading: store.reading, beside: items, now: now)
     }
 
     /// Returns true if the items, and the ledger if it exists, have the current schema, so that opening them writes nothing.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import IntertwineFeed
+internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 
@@ -81,7 +82,7 @@ extension ServiceConfiguration {
             let (key, creation) = (try file.load(), file.creation)
             return KeyRing(SigningKeys(current: key, previous: previous), creation: { creation })
         }
-        let sharedKeys = try shared.keys()
+        let sharedKeys = try PostgresSigningKeys(shared)
         @Sendable func all(_ keys: SigningKeys) -> SigningKeys {
             SigningKeys(current: keys.current, previous: keys.previous ?? previous, next: keys.next)
         }
@@ -99,6 +100,6 @@ extension ServiceConfiguration {
                     + "signing.previous-key")
         }
         let links = max(events.tokenLifetime, images.urlLifetime)
-        try await shared.keys().rotate(after: isForced ? 0 : links.milliseconds / 1_000)
+        try await PostgresSigningKeys(shared).rotate(after: isForced ? 0 : links.milliseconds / 1_000)
     }
 }

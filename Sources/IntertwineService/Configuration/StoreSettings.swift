@@ -1,5 +1,6 @@
 internal import Foundation
 package import IntertwineFeed
+internal import IntertwinePostgreSQL
 internal import IntertwinePrimitives
 internal import IntertwineStorage
 package import IntertwineStorageCore
@@ -122,13 +123,13 @@ public struct StoreSettings: Sendable, SettingsSection {
     }
 
     /// Returns the standby's address with a short timeout. Why: if the standby does not respond, reads continue on the primary without a long delay.
-    private func standby() throws(StoreError) -> (any SharedDatabase)? {
+    private func standby() throws(StoreError) -> PostgresAddress? {
         Self.isAddress(readDatabase)
-            ? try postgresDatabase(at: readDatabase, statementTimeout: min(statementTimeout, .seconds(2))) : nil
+            ? try PostgresAddress(readDatabase, statementTimeout: min(statementTimeout, .seconds(2))) : nil
     }
 
-    func sharedDatabase() throws(StoreError) -> (any SharedDatabase)? {
-        Self.isAddress(database) ? try postgresDatabase(at: database, statementTimeout: statementTimeout) : nil
+    func sharedDatabase() throws(StoreError) -> PostgresAddress? {
+        Self.isAddress(database) ? try PostgresAddress(database, statementTimeout: statementTimeout) : nil
     }
 
     /// The path of the ledger: `intertwine.ledger.sqlite` beside `intertwine.sqlite`. Why: a long import never delays a click.
@@ -162,7 +163,7 @@ public struct StoreSettings: Sendable, SettingsSection {
 
     package func items() throws(StoreError) -> any ItemLocation {
         guard let shared = try sharedDatabase() else { return ItemFile(database) }
-        return shared.items(standby: try standby(), maximumAge: degradedReads, companions: path(of: "items"))
+        return PostgresItemLocation(shared, standby: try standby(), maximumAge: degradedReads, companions: path(of: "items"))
     }
 }
 
