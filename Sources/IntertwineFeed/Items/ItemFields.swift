@@ -41,7 +41,7 @@ public struct ItemFields: Sendable {
     }
 
     /// It accepts texts too: a constant of a source and a column of a table are texts.
-    func flag(_ field: String) throws(ItemError) -> Bool? {
+    package func flag(_ field: String) throws(ItemError) -> Bool? {
         guard let token = try token(field) else { return nil }
         switch String(decoding: object.bytes[token.range], as: UTF8.self) {
         case "true": return true

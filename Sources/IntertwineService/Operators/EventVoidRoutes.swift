@@ -28,14 +28,15 @@ struct EventVoidRoutes: Sendable {
     }
 
     var routes: [Route] {
-        let body = Schema.object([
-            .required("from", .time, "The first moment."), .required("until", .time, "The moment after the last one."),
-            .optional("kind", Schema.string.orNull, "The kind of the events: `impression`, `click`, or one of playback."),
-            .optional("campaign", Schema.string.orNull, "The id of a campaign."),
-            .optional("address", Schema.string.orNull, "An address, or its stored form as exports have it, such as `203.0.113.0/24`."),
-            .optional("userAgent", Schema.string.orNull, "A part of the user agent, with the same letter case."),
-            .optional("dryRun", Schema.boolean.orNull, "If true, the events are counted, and nothing changes. The default is false."),
-        ])
+        let body = Schema.object(
+            [
+                .required("from", .time, "The first moment."), .required("until", .time, "The moment after the last one."),
+                .optional("kind", Schema.string.orNull, "The kind of the events: `impression`, `click`, or one of playback."),
+                .optional("campaign", Schema.string.orNull, "The id of a campaign."),
+                .optional("address", Schema.string.orNull, "An address, or its stored form as exports have it, such as `203.0.113.0/24`."),
+                .optional("userAgent", Schema.string.orNull, "A part of the user agent, with the same letter case."),
+                .optional("dryRun", Schema.boolean.orNull, "If true, the events are counted, and nothing changes. The default is false."),
+            ], isClosed: true)
         let operation = APIOperation(
             "voidEvents", tag: "Reports", "Void counted events",
             """
@@ -85,34 +86,31 @@ struct EventVoidRoutes: Sendable {
     }
 
     private func selection(_ fields: ItemFields) throws(Problem) -> (selection: EventSelection, isDryRun: Bool) {
-        let names = fields.object.members.map { String(decoding: fields.object.characters(of: $0.name), as: UTF8.self) }
-        if let unknown = names.first(where: { !Self.members.contains($0) }) {
-            throw Self.invalid(unknown, .unknown, "is not a member")
-        }
+        try fields.refuseMembers(besides: Self.members)
         // Without a condition, the events of all campaigns are voided.
         if let empty = fields.object.members.first(where: { $0.value.kind == .string && $0.value.range.isEmpty }) {
-            throw Self.invalid(String(decoding: fields.object.characters(of: empty.name), as: UTF8.self), .required, "must not be empty")
+            throw .invalidMember(String(decoding: fields.object.characters(of: empty.name), as: UTF8.self), .required, "must not be empty")
         }
         let (from, until) = (try moment("from", fields), try moment("until", fields))
-        guard from < until else { throw Self.invalid("until", .conflict, "must be later than from") }
+        guard from < until else { throw .invalidMember("until", .conflict, "must be later than from") }
         var selection = EventSelection(time: from..<until)
-        if let fault = selection.fault { throw Self.invalid("until", .outOfRange, fault) }
+        if let fault = selection.fault { throw .invalidMember("until", .outOfRange, fault) }
         selection.campaign = try text("campaign", fields)
         selection.userAgent = try text("userAgent", fields)
         if let kind = try text("kind", fields) {
             selection.kind = LedgerEvent.Kind(rawValue: kind)
             guard selection.kind?.isOfAds ?? false else {
-                throw Self.invalid("kind", .unknown, "must be impression, click or a kind of playback")
+                throw .invalidMember("kind", .unknown, "must be impression, click or a kind of playback")
             }
         }
         if let address = try text("address", fields) {
             selection.addresses = addresses().storedForms(of: address, in: selection.time)
-            if selection.addresses == nil { throw Self.invalid("address", .conflict, AddressPrivacy.notStored) }
+            if selection.addresses == nil { throw .invalidMember("address", .conflict, AddressPrivacy.notStored) }
         }
         let dryRun: JSONToken?
-        do { dryRun = try fields.token("dryRun") } catch { throw Self.invalid("dryRun", InvalidValue.Code(error), "\(error)") }
+        do { dryRun = try fields.token("dryRun") } catch { throw .invalidMember("dryRun", InvalidValue.Code(error), "\(error)") }
         guard let dryRun else { return (selection, false) }
-        guard dryRun.kind == .boolean else { throw Self.invalid("dryRun", .invalid, "must be true or false") }
+        guard dryRun.kind == .boolean else { throw .invalidMember("dryRun", .invalid, "must be true or false") }
         return (selection, fields.object.bytes[dryRun.range].first == UInt8(ascii: "t"))
     }
 
@@ -124,14 +122,10 @@ struct EventVoidRoutes: Sendable {
     }
 
     private func moment(_ field: String, _ fields: ItemFields) throws(Problem) -> Int64 {
-        guard let text = try text(field, fields) else { throw Self.invalid(field, .required, "is required") }
+        guard let text = try text(field, fields) else { throw .invalidMember(field, .required, "is required") }
         guard let moment = Timestamp.milliseconds(of: text) else {
-            throw Self.invalid(field, .invalid, "must be a time such as 2026-11-21T10:00:00Z")
+            throw .invalidMember(field, .invalid, "must be a time such as 2026-11-21T10:00:00Z")
         }
         return moment
-    }
-
-    private static func invalid(_ field: String, _ code: InvalidValue.Code, _ reason: String) -> Problem {
-        .invalidBody(at: "/\(field)", code, "The body is not valid: \(field): \(reason).", status: .unprocessableContent)
     }
 }

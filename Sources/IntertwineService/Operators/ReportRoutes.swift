@@ -223,7 +223,7 @@ extension Schema {
         .optional("delivered", .count, "The total delivery in the goal's unit, or in impressions without a goal."),
         .optional("deliveredToday", .count, "The delivery of the current day."),
         .optional("due", .count, "The part of the total goal that is due now."),
-        .optional("dueToday", .count, "The part of the daily goal that is due now."),
+        .optional("dueToday", .count, "The part of the daily goal that is due now, at most what is left of the total goal."),
         .optional("pace", .number(minimum: 0), "Delivered events per due event."),
         .optional("spend", .string, "Grouped by `campaign` first: the price of the row's counted events, if the campaign has a price."),
         .optional("currency", .string, "The currency of `spend`."),

@@ -45,11 +45,12 @@ struct TakedownRoutes: Sendable {
                         "id", .invalid, "An item is named kind:id, such as user:tt; kind is one of ad, campaign, user.")),
                 .init(.invalidBody(at: "", .invalid, "The body must be JSON: one object.")),
             ])
-        let reason = Schema.object([
-            .optional(
-                "reason", Schema.string(maxLength: Self.reasonLimit).orNull,
-                "The reason, shown in the list.")
-        ])
+        let reason = Schema.object(
+            [
+                .optional(
+                    "reason", Schema.string(maxLength: Self.reasonLimit).orNull,
+                    "The reason, shown in the list.")
+            ], isClosed: true)
         let listing = APIOperation(
             "listTakedowns", tag: "Items", "List takedowns",
             "The items that are taken down, in the order of kind and id.", parameters: [ListPage.limit, ListPage.cursor],
@@ -159,6 +160,7 @@ struct TakedownRoutes: Sendable {
         guard !body.isEmpty else { return nil }
         guard let object = try? JSONObject(body) else { throw Problem.invalidBody(at: "", .invalid, "The body must be JSON: one object.") }
         let reason: String?
+        try ItemFields(object).refuseMembers(besides: ["reason"])
         do {
             reason = try ItemFields(object).optionalText("reason", limit: 4 * Self.reasonLimit).map { String(decoding: $0, as: UTF8.self) }
         } catch {

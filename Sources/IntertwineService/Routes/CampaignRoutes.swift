@@ -70,7 +70,8 @@ struct CampaignRoutes: Sendable {
         struct CampaignGoal: DescribedAnswer {
             static let notes: [String: PropertyNote] = [
                 "unit": .init(.words(Campaign.Goal.Unit.self)), "total": .init(.integer(minimum: 1)), "daily": .init(.integer(minimum: 1)),
-                "due": "The part of the total goal that is due now.", "dueToday": "The part of the daily goal that is due now.",
+                "due": "The part of the total goal that is due now.",
+                "dueToday": "The part of the daily goal that is due now, at most what is left of the total goal.",
             ]
 
             var unit: String
@@ -129,7 +130,7 @@ struct CampaignRoutes: Sendable {
             campaign of the store has `paused` in its item.
             """, parameters: [Self.id],
             body: RequestBodyDescription(
-                .object([.required("paused", .boolean, "True pauses the campaign; false lets it run.")]), isRequired: true,
+                .object([.required("paused", .boolean, "True pauses the campaign; false lets it run.")], isClosed: true), isRequired: true,
                 example: #"{"paused": true}"#),
             responses: [
                 .empty(.noContent, "The override is stored."),
@@ -137,7 +138,8 @@ struct CampaignRoutes: Sendable {
                     "The body is invalid, or the request is malformed.",
                     [.init(.invalidBody(at: "", .invalid, "The body must be JSON: one object."))]),
                 .forbidden, Self.undeclared, .contentTooLarge,
-                .problem(.unprocessableContent, "`paused` is not a boolean.", [.init(Self.invalidPause)]), .storeUnavailable,
+                .problem(.unprocessableContent, "`paused` is not a boolean, or another member is there.", [.init(Self.invalidPause)]),
+                .storeUnavailable,
             ])
         let releasing = APIOperation(
             "releaseCampaign", tag: "Reports", "Return a campaign to its file", "The override is deleted.", parameters: [Self.id],
@@ -147,10 +149,12 @@ struct CampaignRoutes: Sendable {
         return [
             Route(.get, "/admin/campaigns", operation) { try await respond($0) },
             Route(.put, "/admin/campaigns/{id}/override", overriding) { request in
-                guard case .object(let members)? = try? JSONValue(json: request.request.body.bytes ?? []) else {
+                guard let object = try? JSONObject(request.request.body.bytes ?? []) else {
                     throw Problem.invalidBody(at: "", .invalid, "The body must be JSON: one object.")
                 }
-                guard case .flag(let isPaused)? = members.first(where: { $0.name == "paused" })?.value else { throw Self.invalidPause }
+                let fields = ItemFields(object)
+                try fields.refuseMembers(besides: ["paused"])
+                guard let isPaused = try? fields.flag("paused") else { throw Self.invalidPause }
                 return try await override(request, isPaused ? .paused : .running)
             },
             Route(.delete, "/admin/campaigns/{id}/override", releasing) { try await override($0, nil) },
@@ -160,8 +164,7 @@ struct CampaignRoutes: Sendable {
     private static let id = Parameter.segment("id", .string(minLength: 1), "The id of the campaign.", example: #""spring""#)
     private static let unknown = Problem(.notFound, nil, "The campaign file has no such campaign.")
     private static let undeclared = ResponseDescription.problem(.notFound, "The campaign file has no such campaign.", [.init(unknown)])
-    private static let invalidPause = Problem.invalidBody(
-        at: "/paused", .invalid, "The body is not valid: paused: must be a boolean.", status: .unprocessableContent)
+    private static let invalidPause = Problem.invalidMember("paused", .invalid, "must be a boolean")
 
     private func override(_ request: RouteRequest, _ override: Campaign.Override?) async throws -> ServerResponse {
         let id = try request[Self.id]

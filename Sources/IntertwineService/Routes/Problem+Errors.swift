@@ -46,6 +46,20 @@ extension ActionError: ProblemConvertible {
     }
 }
 
+extension Problem {
+    static func invalidMember(_ name: String, _ code: InvalidValue.Code, _ reason: String) -> Problem {
+        .invalidBody(at: "/\(name)", code, "The body is not valid: \(name): \(reason).", status: .unprocessableContent)
+    }
+}
+
+extension ItemFields {
+    /// Why: a misspelled member would otherwise be ignored, and with it a condition or a reason.
+    func refuseMembers(besides known: [String]) throws(Problem) {
+        guard let unknown = object.members.first(where: { member in !known.contains { object.matches(member.name, $0) } }) else { return }
+        throw .invalidMember(String(decoding: object.characters(of: unknown.name), as: UTF8.self), .unknown, "is not a member")
+    }
+}
+
 extension Refusal: ProblemConvertible {
     package var problem: Problem {
         // The sum of the seconds and a part of a second, rounded up.

@@ -77,6 +77,11 @@ struct CampaignStopTests {
             try service.killAndRestart()
             #expect(try fixture.shown() == ["ad:2"])
             #expect(try set("spring", #"{"paused":1}"#) == 422 && set("spring", "[]") == 400 && set("winter", #"{"paused":true}"#) == 404)
+            // A misspelled member is no member.
+            #expect(
+                try set("spring", #"{"paused":false,"until":"2030-01-01T00:00:00Z"}"#) == 422 && set("spring", #"{"pause":true}"#) == 422)
+            #expect(try told("spring")?["override"]?.text == "paused")
+            #expect(try service.admin("PUT", "/admin/takedowns/ad:1", body: #"{"resaon":"x"}"#).status == 422)
             #expect(try service.admin("DELETE", "/admin/campaigns/spring/override").status == 204)
             #expect(try service.admin("DELETE", "/admin/campaigns/autumn/override").status == 204)
             #expect(try fixture.shown() == ["ad:1"])
