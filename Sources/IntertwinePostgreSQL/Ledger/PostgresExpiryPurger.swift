@@ -16,7 +16,7 @@ struct PostgresExpiryPurger {
             DELETE FROM allowance WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM allowance
                 WHERE ctid >= ('(' || $1::bigint || ',0)')::tid AND ctid < ('(' || $2::bigint || ',0)')::tid
-                AND (until <= $3 OR until > $4) FOR UPDATE SKIP LOCKED))
+                AND (until <= \(ExpiryPurge.end("$3::bigint", .postgres)) OR until > $4) FOR UPDATE SKIP LOCKED))
             RETURNING 1)
         SELECT (SELECT count(*) FROM removed), pg_relation_size('allowance') / current_setting('block_size')::bigint
         """

@@ -33,7 +33,8 @@ struct LedgerExpiryPurger {
         defer { sweptAllowances = end ?? [] }
         // Without an end, the upper bound is longer than a key, so it is greater than all keys.
         return try session.write(
-            "DELETE FROM allowance WHERE key > ?1 AND key <= ?2 AND (until <= ?3 OR until > ?4)", .bytes(sweptAllowances),
+            "DELETE FROM allowance WHERE key > ?1 AND key <= ?2 AND (until <= \(ExpiryPurge.end("?3", .sqlite)) OR until > ?4)",
+            .bytes(sweptAllowances),
             .bytes(end ?? Array(repeating: .max, count: RateCounterKey.length + 1)), .integer(now), .integer(latest))
     }
 }

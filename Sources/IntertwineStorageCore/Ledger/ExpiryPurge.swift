@@ -28,6 +28,12 @@ package enum ExpiryPurge {
     /// Why: an undo request then receives the response "too late" instead of "unknown".
     private static let retention: Int64 = 30 * 86_400_000
 
+    /// The end of the rate counters that are removed: the time of an SQL parameter, at most two hours after ``RetentionClock/now``.
+    /// Why: while the clock is wrongly set ahead, the keys of valid tokens would be removed, and their events would count twice.
+    package static func end(_ now: String, _ dialect: SQLDialect) -> String {
+        "\(dialect.isPostgreSQL ? "least" : "min")(\(now), coalesce((SELECT reached + 7200000 FROM passed_time), \(now)))"
+    }
+
     package static func statements(now: Int64, batch: Int, _ dialect: SQLDialect) -> [SQLCommand] {
         let values: [SQLValue] = [.integer(now), .integer(Int64(batch))]
         return [

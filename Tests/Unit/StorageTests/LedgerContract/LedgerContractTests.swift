@@ -272,6 +272,33 @@ struct LedgerContractTests {
         #expect(try await again.commit(impression).verdicts == [.duplicate])
     }
 
+    @Test("While the clock is ahead by more than a day, the keys of valid tokens stay", arguments: LedgerKind.allCases)
+    func clockAhead(kind: LedgerKind) async throws {
+        let bench = try LedgerBench(kind)
+        let (ledger, clock, hour) = (bench.ledger, bench.clock, Int64(3_600_000))
+        /// The hourly run of the service, and the sweep after a commit.
+        func sweep() async throws {
+            _ = try await ledger.passTime(to: clock.now, after: .seconds(3_600))
+            _ = try await ledger.commit(bench.click())
+            try await bench.settle()
+        }
+        let impression = bench.click(duplicates: .init(key: "token", window: 25 * hour))
+        #expect(try await ledger.commit(impression).verdicts == [.counted])
+        try await sweep()
+        for jump in [26, 24 * 365] as [Int64] {
+            clock.advance(jump * hour)
+            try await sweep()
+            clock.advance(-jump * hour)
+            #expect(try await ledger.commit(impression).verdicts == [.duplicate], "\(jump) hours")
+        }
+        // Time that passes removes them.
+        for _ in 0..<27 {
+            clock.advance(hour)
+            try await sweep()
+        }
+        #expect(try bench.query("SELECT count(*) FROM allowance") == "0")
+    }
+
     @Test("Expired rows are removed under continuous load", arguments: LedgerKind.allCases, [10, 250, 3_000])
     func sweepsUnderLoad(kind: LedgerKind, size: Int) async throws {
         let bench = try LedgerBench(kind)
