@@ -1,6 +1,7 @@
 extension CampaignInventory {
     package init(
-        _ sources: [String: any DataSource], placement: (_ feed: String) -> any AdPlacement, hasAttributes: Bool, hasViewers: Bool
+        _ sources: [String: any DataSource], placement: (_ feed: String) -> any AdPlacement, hasAttributes: Bool, hasViewers: Bool,
+        filters: [String: [ItemFilter]]
     ) {
         let parts = sources.flatMap { feed, source in
             let sections = FeedSections(source.sections, placement: placement(feed))
@@ -8,6 +9,6 @@ extension CampaignInventory {
                 (feed: feed, section: sections.name(of: section), hasSlots: sections.placement(in: section).supply.fillsSlots)
             }
         }
-        self.init(parts, hasAttributes: hasAttributes, hasViewers: hasViewers)
+        self.init(parts, hasAttributes: hasAttributes, hasViewers: hasViewers, filters: filters)
     }
 }

@@ -49,6 +49,11 @@ package struct ItemSchedule: Sendable, Hashable {
 
     package func isPublic(at now: Int64) -> Bool { !isDraft && publishAt ?? .min <= now && now < expireAt ?? .max }
 
+    /// The reason why the item is not public; nil if it is.
+    package func state(at now: Int64) -> String? {
+        isPublic(at: now) ? nil : isDraft ? "draft" : publishAt ?? .min > now ? "scheduled" : "expired"
+    }
+
     /// The next time at which ``isPublic(at:)`` may change.
     package func next(after now: Int64) -> Int64? {
         isDraft ? nil : [publishAt, expireAt].compactMap { $0 }.filter { $0 > now }.min()

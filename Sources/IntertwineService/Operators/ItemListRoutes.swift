@@ -228,18 +228,14 @@ struct ItemListRoutes: Sendable {
         let box = ImageGeometry(.init(width: 96, height: 96), .fill(.attention))
         return Items.ItemRow(
             item: "\(item.key.kind):\(item.key.id)", kind: item.key.kind, id: item.key.id, title: summary.title,
-            picture: summary.picture.flatMap { links?.link($0, box, now: now).href }, state: Self.state(item, schedule, now: now),
+            picture: summary.picture.flatMap { links?.link($0, box, now: now).href },
+            state: schedule?.state(at: now) ?? item.state.rawValue,
             source: item.source, publishAt: schedule?.publishAt.map { Timestamp.text(milliseconds: $0) },
             expireAt: schedule?.expireAt.map { Timestamp.text(milliseconds: $0) },
             changed: item.changed > 0 ? Timestamp.text(milliseconds: item.changed) : nil,
             takenDown: item.takedown.map { Timestamp.text(milliseconds: $0.at) }, reason: item.takedown?.reason,
             takenDownBy: item.who.flatMap { $0.isEmpty ? nil : $0 }, isKept: item.body != nil,
             entityTag: item.state == .public ? item.body.map { StoredItem(item.key, item.variant, $0).entityTag } : nil)
-    }
-
-    private static func state(_ item: ListedItem, _ schedule: ItemSchedule?, now: Int64) -> String {
-        guard let schedule, !schedule.isPublic(at: now) else { return item.state.rawValue }
-        return schedule.isDraft ? "draft" : schedule.publishAt ?? .min > now ? "scheduled" : "expired"
     }
 
     // MARK: Revisions

@@ -90,6 +90,16 @@ struct CampaignBlockedTests {
                 #expect(answer.status == 201, "\(answer.text)")
             }
             #expect(try service.admin("DELETE", "/admin/items/ad/2").status == 204)
+            // Ads that the store has and no page shows.
+            let schedules = [
+                "scheduled": #"{"publishAt":"2100-01-01T00:00:00Z","#, "expired": #"{"expireAt":"2020-01-01T00:00:00Z","#,
+                "draft": #"{"draft":true,"#, "stopped": "{",
+            ]
+            for (id, schedule) in schedules {
+                #expect(try service.admin("PUT", "/admin/items/ad/\(id)", body: schedule + film.dropFirst()).status == 201)
+                #expect(try service.admin("PUT", "/admin/items/campaign/\(id)", body: Self.campaign(id, id)).status == 201)
+            }
+            #expect(try service.admin("PUT", "/admin/takedowns/ad:stopped").status == 201)
             // A campaign is refused with a house ad, and blocked once one of its ads becomes a house ad.
             let house = "'3' is a house ad: a campaign shows only ads with \"house\": false"
             let refused = try service.admin("PUT", "/admin/items/campaign/mixed", body: Self.campaign("mixed", "3"))
@@ -108,7 +118,11 @@ struct CampaignBlockedTests {
                 "nobody": "targeting: no viewer fits: 'a=1' is both required and excluded",
                 "quiet": "its feeds and sections show no ads",
                 "elsewhere": "targeting: none of its sections is in one of its feeds",
-                "gone": "none of its creatives exists and has a cell in a layout",
+                "gone": "none of its creatives is public: '2' is taken down",
+                "scheduled": "none of its creatives is public: 'scheduled' is scheduled",
+                "expired": "none of its creatives is public: 'expired' is expired",
+                "draft": "none of its creatives is public: 'draft' is a draft",
+                "stopped": "none of its creatives is public: 'stopped' is taken down",
                 "hours": "targeting: none of its hours and days is between starts and ends",
                 "left": "targeting: none of its hours and days is left before ends",
                 "mixed": "creatives: \(house)",

@@ -12,6 +12,7 @@ struct FilterTests {
               category: {type: text, choices: [music, art, food]}
               city: {type: text, max: 40}
               free: boolean
+              price: number
               tags: tags
             cells:
               collection: {identifier: EventCell, size: {width: 300, height: 100}, bind: {title: {text: title}, likes: {number: counts.likes}}}
@@ -19,7 +20,7 @@ struct FilterTests {
         sections:
           events: {kinds: [event], order: newest}
         feeds:
-          main: {sections: [events, main], filters: [category, city, free, tags]}
+          main: {sections: [events, main], filters: [category, city, free, tags, price]}
         """
 
     private static func event(_ id: Int, _ category: String, _ city: String, more: String = "") -> String {
@@ -152,6 +153,23 @@ struct FilterTests {
             campaign(3, #"{"any":["category=food","city=Rom"],"none":["city=Bonn"]}"#), arguments: ["--set", setting])
         try poll { try ads("?category=food") == ["ad:3"] }
         #expect(try ads("?city=Rom") == ["ad:3"] && ads("?category=food&city=Bonn") == [] && ads("?category=music") == ["ad:1"])
+        // A number is equal in every spelling.
+        let prices = [
+            (5, #"{"all":["price=1.0"]}"#), (6, #"{"any":["price=25e-1","category=jazz"],"none":["price=3.0"]}"#),
+            (7, #"{"all":["price=cheap"]}"#), (8, #"{"all":["colour=red"]}"#), (9, #"{"any":["category=jazz","free=yes"]}"#),
+        ]
+        _ = try service.importItems(
+            prices.map { campaign($0, $1) }.joined() + Self.event(30, "food", "Oslo", more: #","price":1"#), arguments: ["--set", setting])
+        try poll { try ads("?price=1") == ["ad:5"] }
+        #expect(try ads("?price=1.00") == ["ad:5"] && ads("?price=1&price=2.5&price=3") == ["ad:5"])
+        #expect(try shown(service, "/feed?price=2.50").allSatisfy { $0 == "ad:6" })
+        let states = try JSON(try service.admin("GET", "/admin/campaigns").text)["campaigns"]?.list ?? []
+        for (id, condition) in [("c7", "price=cheap"), ("c8", "colour=red"), ("c9", "category=jazz")] {
+            let row = states.first { $0["campaign"]?.text == id }
+            #expect(row?["state"]?.text == "blocked")
+            #expect(row?["reason"]?.text == "targeting: none of its feeds has a filter that can have the context '\(condition)'")
+        }
+        #expect(states.filter { $0["state"]?.text == "running" }.count == 5)
         let wrong = campaign(4, #"{"all":["music"]}"#)
         #expect(throws: (any Error).self) { try service.importItems(wrong, arguments: ["--set", setting]) }
     }

@@ -193,8 +193,6 @@ package final class CampaignIndex: Sendable {
         return bits
     }
 
-    func hasCreative(_ creative: CreativeID) -> Bool { numbers[creative] != nil }
-
     func hasActiveCampaigns(feed: String?, at now: Int64) -> Bool {
         guard let feed else { return spans.values.contains { $0.contains(now) } }
         return [Self.everyFeed, feed].contains { spans[$0]?.contains(now) ?? false }

@@ -2,9 +2,40 @@ package struct CampaignInventory: Sendable {
     private let parts: [(feed: String, section: String?, hasSlots: Bool)]
     private let hasAttributes: Bool
     private let hasViewers: Bool
+    private let filters: [String: [ItemFilter]]
 
-    package init(_ parts: [(feed: String, section: String?, hasSlots: Bool)], hasAttributes: Bool, hasViewers: Bool) {
-        (self.parts, self.hasAttributes, self.hasViewers) = (parts, hasAttributes, hasViewers)
+    package init(
+        _ parts: [(feed: String, section: String?, hasSlots: Bool)], hasAttributes: Bool, hasViewers: Bool,
+        filters: [String: [ItemFilter]] = [:]
+    ) {
+        (self.parts, self.hasAttributes, self.hasViewers, self.filters) = (parts, hasAttributes, hasViewers, filters)
+    }
+
+    /// The condition of a filter's value as pages of a feed have it (`price=1` for `price=1.0`); nil if none can have it.
+    private func canonical(_ condition: String, in feed: String) -> String? {
+        let parts = condition.dropFirst().split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, let filter = filters[feed]?.first(where: { $0.name == parts[0] }) else { return nil }
+        return (try? filter.value(String(parts[1]))).map { Targeting.context(parts[0], $0) }
+    }
+
+    /// Returns a campaign with the values of filters as pages have them.
+    func canonical(_ campaign: Campaign) -> Campaign {
+        var campaign = campaign
+        let feeds = campaign.targeting.feeds.isEmpty ? filters.keys.sorted() : campaign.targeting.feeds
+        for conditions in [\Targeting.all, \.none, \.anyContext] {
+            campaign.targeting[keyPath: conditions] = campaign.targeting[keyPath: conditions].map { text in
+                guard Targeting.isContext(text) else { return text }
+                return feeds.lazy.compactMap { canonical(text, in: $0) }.first ?? text
+            }
+        }
+        return campaign
+    }
+
+    /// Returns the first condition that no page of a feed can meet.
+    private func obstacle(of targeting: Targeting, in feed: String) -> String? {
+        func isImpossible(_ condition: String) -> Bool { canonical(condition, in: feed) == nil }
+        if let missing = targeting.all.first(where: { Targeting.isContext($0) && isImpossible($0) }) { return missing }
+        return targeting.anyContext.allSatisfy(isImpossible) ? targeting.anyContext.first : nil
     }
 
     fileprivate func blockage(of campaign: Campaign) -> String? {
@@ -22,8 +53,11 @@ package struct CampaignInventory: Sendable {
             return targeting.sections.isEmpty
                 ? "targeting: unknown feed" : "targeting: none of its sections is in one of its feeds"
         }
-        guard !fitting.contains(where: \.hasSlots) else { return nil }
-        return "its feeds and sections show no ads, or none that rotate (ads.per-page, ads.placement, ads.scope)"
+        let shown = fitting.filter(\.hasSlots)
+        if shown.isEmpty { return "its feeds and sections show no ads, or none that rotate (ads.per-page, ads.placement, ads.scope)" }
+        let obstacles = shown.compactMap { obstacle(of: targeting, in: $0.feed) }
+        guard obstacles.count == shown.count, let obstacle = obstacles.first else { return nil }
+        return "targeting: none of its feeds has a filter that can have the context '\(obstacle.dropFirst())'"
     }
 }
 
@@ -46,11 +80,14 @@ extension Campaigns {
         let campaign = campaignIndex.campaigns[index]
         if let reason = campaign.blockage(in: inventory, now: now) { return reason }
         if let name = campaignIndex.houseAd(of: index) { return "creatives: \(CreativeNames.houseAd(name))" }
-        let creatives = campaign.creatives.map(item).filter(campaignIndex.hasCreative)
+        let creatives = campaign.creatives.map(item).filter { campaignIndex.number(of: $0) != nil }
         if let unit = campaign.goal?.unit, !creatives.isEmpty, creatives.allSatisfy({ isUnreported(unit, by: $0) }) {
             return "goal: the kinds of its creatives have no slot '\(unit.kind.rawValue)', so none of the \(unit.rawValue) counts"
         }
-        return campaignIndex.hasCreatives(index) ? nil : "none of its creatives exists and has a cell in a layout"
+        if campaignIndex.hasCreatives(index) { return nil }
+        let hidden = hiddenCreatives(of: campaign, at: now).map { "'\($0.name)' is \($0.state == "draft" ? "a draft" : $0.state)" }
+        if !hidden.isEmpty { return "none of its creatives is public: " + hidden.joined(separator: ", ") }
+        return "none of its creatives exists and has a cell in a layout"
     }
 
     package func blockage(of id: String, now: Int64) -> String? { blockage(of: id, in: latest, now: now) }

@@ -2,14 +2,14 @@ extension Campaigns {
     package func verdict(on item: FeedItem, _ impressionContext: ImpressionContext?) -> Verdict? {
         guard let id = impressionContext?.campaign else {
             // The page is of the time when it was a house ad.
-            return factories.isCampaignAd(item) ? latest.hasCreative(CreativeID(item)) ? .late : .gone : nil
+            return factories.isCampaignAd(item) ? latest.number(of: CreativeID(item)) != nil ? .late : .gone : nil
         }
         return latest.index(of: id) == nil && !sources.contains(id) ? .gone : nil
     }
 
     /// True for an ad for campaigns alone that none names, unless another source of ads may show it and its campaign is not taken down.
     func isUnreachable(_ item: FeedItem, in store: any FeedStore) async throws -> Bool {
-        guard factories.isCampaignAd(item), try await campaignIndex(of: store)?.hasCreative(CreativeID(item)) != true else { return false }
+        guard factories.isCampaignAd(item), try await campaignIndex(of: store)?.number(of: CreativeID(item)) == nil else { return false }
         return sources.isEmpty || isWithheld(CreativeID(item))
     }
 

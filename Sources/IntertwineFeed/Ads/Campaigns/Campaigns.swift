@@ -11,6 +11,9 @@ package final class Campaigns: Sendable {
         var overrides: [String: Campaign.Override] = [:]
         /// The units of goals for which the cells of a creative have no slot.
         var unreported: [CreativeID: [Campaign.Goal.Unit]] = [:]
+        /// The ads that the store has and no page shows: with their schedules, or taken down.
+        var scheduled: [ByteString: ItemSchedule] = [:]
+        var stopped: Set<ByteString> = []
         var campaignIndex: CampaignIndex
         var version: StoreVersion?
     }
@@ -120,12 +123,25 @@ package final class Campaigns: Sendable {
         let campaigns =
             isSame
             ? old.campaignIndex.campaigns
-            : shown + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) && !sources.contains($0.id) }
+            : (shown + items.compactMap { Campaign(item: $0) }.filter { !ids.contains($0.id) && !sources.contains($0.id) })
+                .map { inventory?.canonical($0) ?? $0 }
+        var (scheduled, stoppedAds): ([ByteString: ItemSchedule], Set<ByteString>) = ([:], [])
+        var blockedAds: [String: Set<String>] = [:]
         var creatives: [ByteString: CampaignIndex.Creative] = [:]
         var unreported: [CreativeID: [Campaign.Goal.Unit]] = [:]
         for name in campaigns.flatMap(\.creatives) where creatives[ByteString(name)] == nil {
-            guard let found = try creative(name, in: snapshot) else { continue }
-            let creative = CreativeID(found)
+            let creative = item(of: name)
+            guard let found = try snapshot.item(kind: creative.kind, id: creative.id) else {
+                let ids =
+                    try blockedAds[creative.kind]
+                    ?? Set(snapshot.blockedItems(kind: creative.kind, limit: Self.takedownLimit).map(\.id))
+                blockedAds[creative.kind] = ids
+                if ids.contains(creative.id) { stoppedAds.insert(ByteString(name)) }
+                if let stored = try snapshot.storedItem(kind: creative.kind, id: creative.id) {
+                    scheduled[ByteString(name)] = ItemSchedule(body: stored.body)
+                }
+                continue
+            }
             creatives[ByteString(name)] = CampaignIndex.Creative(
                 id: creative, layouts: found.isHouseAd ? [] : layouts(of: found), isHouseAd: found.isHouseAd)
             unreported[creative] = factories.unreported(by: found.type)
@@ -137,7 +153,7 @@ package final class Campaigns: Sendable {
         known.withLock {
             $0 = Known(
                 items: items, creatives: creatives, blocked: blocked, withheld: withheld, overrides: overrides, unreported: unreported,
-                campaignIndex: campaignIndex, version: version)
+                scheduled: scheduled, stopped: stoppedAds, campaignIndex: campaignIndex, version: version)
         }
         firstStart.store(campaignIndex.span?.lowerBound ?? .max, ordering: .relaxed)
         lastEnd.store(campaignIndex.span?.upperBound ?? .min, ordering: .relaxed)
@@ -156,13 +172,18 @@ package final class Campaigns: Sendable {
         return ids.map { id in (id, declared.first { $0.id == id } ?? known[id]) }
     }
 
-    private func creative(_ name: String, in snapshot: any StoreSnapshot) throws -> FeedItem? {
-        let creative = item(of: name)
-        return try snapshot.item(kind: creative.kind, id: creative.id)
-    }
-
     private func layouts(of creative: FeedItem) -> [CellLayout] {
         CellLayout.allCases.filter { factories.advertisementForms(in: $0).contains(creative.type) }
+    }
+
+    /// The states of a campaign's ads that are stored and not public.
+    func hiddenCreatives(of campaign: Campaign, at now: Int64) -> [(name: String, state: String)] {
+        known.withLock { known in
+            campaign.creatives.compactMap { name in
+                let state = known.stopped.contains(ByteString(name)) ? "taken down" : known.scheduled[ByteString(name)]?.state(at: now)
+                return state.map { (name, $0) }
+            }
+        }
     }
 
     func isUnreported(_ unit: Campaign.Goal.Unit, by creative: CreativeID) -> Bool {
