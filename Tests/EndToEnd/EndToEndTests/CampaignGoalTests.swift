@@ -59,6 +59,29 @@ struct CampaignGoalTests {
         }
     }
 
+    @Test("No page waits for a write, also of campaigns with goals and caps", arguments: CountTests.Store.allCases)
+    func writes(store: CountTests.Store) async throws {
+        try await offPool {
+            let campaign =
+                #"{"kind":"campaign","id":"spring","advertiser":"ACME","creatives":["1"],"priority":"sponsorship","goal":{"total":100},"#
+                + #""caps":[{"count":3,"window":"1h"}]}"# + "\n"
+            let service = try RunningService(
+                items: Items.users(5) + Items.advertisements(2, reserved: [1]) + campaign,
+                settings: [RunningService.tokenSetting, "events.report-verdict=true", "ledger.write-timeout=2s"],
+                database: store == .postgresql ? PostgresServer.shared().makeDatabase().uri : nil)
+            let first = try #require(try Self.page(service, "a"))
+            let holder = try LedgerHolder(service, excludesReaders: false)
+            let start = ContinuousClock.now
+            for viewer in 0..<20 { #expect(try Self.page(service, "b\(viewer)") != nil) }
+            // Each write waits for two seconds.
+            #expect(start.duration(to: .now) < .seconds(20))
+            #expect(try Self.see(first.event, service, "a").hasPrefix("503 "))
+            try holder.letGo()
+            try poll { try Self.see(first.event, service, "a") == "counted" }
+            try poll { try JSON(try service.admin("GET", "/admin/campaigns").text)["campaigns"]?[0]?["offers"]?.number == 21 }
+        }
+    }
+
     @Test("A report by campaign and day has the days of each campaign's zone")
     func ownDays() async throws {
         try await offPool {

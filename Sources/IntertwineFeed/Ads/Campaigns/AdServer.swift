@@ -55,8 +55,7 @@ package final class AdServer: Sendable {
             let caps = exposures.room(of: campaignIndex, for: page.facts.viewer, besides: state.offers, now: page.now)
             var decision = AdDecision(
                 campaignIndex, matchedTargeting: matchedTargeting, caps: caps, seed: Self.chance(of: page), apart: page.distances,
-                only: page.only,
-                without: page.banned)
+                only: page.only, without: page.banned)
             decision.assume(page.facts.assumedServed)
             var served = [ServedAd?](repeating: nil, count: page.slots.count)
             for number in page.order {
@@ -71,8 +70,7 @@ package final class AdServer: Sendable {
                 let campaign = campaignIndex.campaigns[choice.campaign]
                 served[number] = ServedAd(
                     campaign: campaign.id, creative: campaignIndex.creatives[Int(choice.creative)],
-                    frequencyCapTTL: campaign.longestCapWindow,
-                    at: page.now)
+                    frequencyCapTTL: campaign.longestCapWindow, at: page.now)
             }
             // A decision without any ad is not stored, so a slot that becomes available can be used by the next request.
             guard page.facts.allocates, served.contains(where: { $0 != nil }) else { return served }
@@ -143,14 +141,16 @@ package final class AdServer: Sendable {
     // MARK: The ledger
 
     /// The call may block.
-    package func refresh(now: Int64) throws { try refresh(now: now) { _ in true } }
+    package func refresh(now: Int64) throws { try refresh(now: now, adds: true) { _ in true } }
 
-    /// It is called under the lock, because another thread may have refreshed in the meantime.
-    private func refresh(now: Int64, if isNeeded: (borrowing State) -> Bool) throws {
+    /// A page adds no offers, because it must not wait for a write.
+    private func refresh(now: Int64, adds: Bool, if isNeeded: (borrowing State) -> Bool) throws {
         guard let ledger else { return }
         try refreshing.withLock { _ in
-            /// It is called under the lock, because another thread may have exchanged in the meantime.
-            guard state.withLock({ isNeeded($0) }), let work = state.withLock({ $0.pacer?.beginRefresh(at: now) }) else { return }
+            // Another thread may have refreshed in the meantime.
+            guard state.withLock({ isNeeded($0) }), let work = state.withLock({ $0.pacer?.beginRefresh(at: now, adds: adds) }) else {
+                return
+            }
             do {
                 let answer = try ledger.refresh(adding: work.offers, work.queries, now: now)
                 // The campaign index may have been replaced. The state of each campaign has moved to the new one.
@@ -170,8 +170,18 @@ package final class AdServer: Sendable {
 
     /// The call may block.
     package func begin(_ campaignIndex: CampaignIndex, now: Int64) throws {
-        replaceCampaigns(campaignIndex)
-        try refreshIfBlind(now: now)
+        state.withLock { state in
+            guard state.pacer?.campaignIndex !== campaignIndex else { return }
+            var pacer = CampaignPacer(campaignIndex, isShared: isShared, tick: tick)
+            state.draws = WeightedSelectorCache()
+            if let old = state.pacer { pacer.migrate(from: old) }
+            state.pacer = pacer
+        }
+        func isBlind(_ state: borrowing State) -> Bool {
+            guard state.pacer?.needsCounts(at: now) ?? false else { return false }
+            return state.retry.map { $0 <= .now } ?? true
+        }
+        if state.withLock({ isBlind($0) }) { try refresh(now: now, adds: false, if: isBlind) }
     }
 
     package var processes: Int { state.withLock { $0.pacer?.processes ?? 1 } }
@@ -246,28 +256,8 @@ package final class AdServer: Sendable {
 
     /// The call may block if the counts of a goal are unknown.
     private func adopt(_ campaignIndex: CampaignIndex, now: Int64) {
-        replaceCampaigns(campaignIndex)
         // If the ledger cannot be read, the page is served without the campaigns whose delivery is unknown.
-        try? refreshIfBlind(now: now)
-    }
-
-    private func replaceCampaigns(_ campaignIndex: CampaignIndex) {
-        state.withLock { state in
-            guard state.pacer?.campaignIndex !== campaignIndex else { return }
-            var pacer = CampaignPacer(campaignIndex, isShared: isShared, tick: tick)
-            state.draws = WeightedSelectorCache()
-            if let old = state.pacer { pacer.migrate(from: old) }
-            state.pacer = pacer
-        }
-    }
-
-    private func refreshIfBlind(now: Int64) throws {
-        func isBlind(_ state: borrowing State) -> Bool {
-            guard state.pacer?.needsCounts(at: now) ?? false else { return false }
-            return state.retry.map { $0 <= .now } ?? true
-        }
-        guard state.withLock({ isBlind($0) }) else { return }
-        try refresh(now: now, if: isBlind)
+        try? begin(campaignIndex, now: now)
     }
 
     private func exposures(_ campaignIndex: CampaignIndex, _ page: Page) throws -> ViewerFrequency {

@@ -60,8 +60,12 @@ struct CampaignPace: Sendable {
         (goal?.total).map { Int64(Double($0) * share(at: now)) }
     }
 
-    func dueToday(at now: Int64, in day: Range<Int64>) -> Int64? {
-        (goal?.daily).map { Int64(Double($0) * share(of: day, at: now)) }
+    /// At most what the days before have left of the goal.
+    func dueToday(at now: Int64, in day: Range<Int64>, _ delivered: DeliveryCount? = nil) -> Int64? {
+        guard let goal, let daily = goal.daily else { return nil }
+        let due = Int64(Double(daily) * share(of: day, at: now))
+        guard let total = goal.total, let delivered else { return due }
+        return max(0, min(due, Int64(total) - (delivered.total - delivered.today)))
     }
 
     private func share(at moment: Int64) -> Double {

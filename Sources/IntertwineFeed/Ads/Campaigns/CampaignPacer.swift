@@ -69,13 +69,13 @@ struct CampaignPacer {
         return now >= refreshed + Self.patience || now < refreshed - Self.patience
     }
 
-    mutating func beginRefresh(at now: Int64) -> (offers: [String: Int64], queries: [DeliveryQuery])? {
+    mutating func beginRefresh(at now: Int64, adds: Bool) -> (offers: [String: Int64], queries: [DeliveryQuery])? {
         guard isShared else { return nil }
         var (offers, queries): ([String: Int64], [DeliveryQuery]) = ([:], [])
         for index in rows.indices {
             guard let goal = rows[index].goal else { continue }
             let id = campaignIndex.campaigns[index].id
-            rows[index].offers = (0, rows[index].offers.sending + rows[index].offers.unsent)
+            if adds { rows[index].offers = (0, rows[index].offers.sending + rows[index].offers.unsent) }
             rows[index].own = (0, rows[index].own.before + rows[index].own.since)
             if rows[index].offers.sending > 0 { offers[id] = rows[index].offers.sending }
             queries.append(DeliveryQuery(campaign: id, kind: goal.kind, day: zones.time(in: rows[index].zone, at: now).day.lowerBound))
@@ -244,7 +244,7 @@ struct CampaignPacer {
         return CampaignProgress(
             campaign: campaignIndex.campaigns[index], delivered: row.goal == nil ? nil : counts,
             estimate: row.goal == nil ? nil : row.estimate, due: row.pace.due(at: now),
-            dueToday: row.pace.dueToday(at: now, in: zones.day(in: row.zone, at: now)),
+            dueToday: row.pace.dueToday(at: now, in: zones.day(in: row.zone, at: now), counts),
             obstacle: IneligibilityReason(rawValue: current.obstacles[index]))
     }
 }

@@ -33,7 +33,7 @@ extension Campaigns {
             let pace = CampaignPace(campaign)
             let progress = CampaignProgress(
                 campaign: campaign, delivered: delivered, due: pace.due(at: now),
-                dueToday: pace.dueToday(at: now, in: campaign.zone.clocks.day(of: now)))
+                dueToday: pace.dueToday(at: now, in: campaign.zone.clocks.day(of: now), delivered))
             var figures = progress.figures
             if (campaign.ends ?? .max) > now { figures.blockage = campaignIndex.flatMap { blockage(of: campaign.id, in: $0, now: now) } }
             return (campaign.id, figures)

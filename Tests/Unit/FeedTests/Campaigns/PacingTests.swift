@@ -78,7 +78,7 @@ struct PacingTests {
         #expect(outcome.counted == 480 && outcome.seen == 480 && outcome.late == 0)
     }
 
-    @Test("A burst delivers a small goal exactly, with little surplus", arguments: [3, 10, 50, 200], [1, 3])
+    @Test("A burst delivers a small goal exactly, with little surplus", arguments: [1, 2, 3, 10, 50, 200], [1, 3])
     func bursts(goal: Int, replicas: Int) throws {
         var surplus = 0
         let seeds: UInt64 = 20
@@ -148,6 +148,16 @@ struct PacingTests {
         let outcome = try simulation.run()
         Self.report("even 24,000 a day, hourly restarts, \(replicas) replicas", outcome)
         #expect(outcome.distances.allSatisfy { abs($0) <= 30 }, "\(outcome.distances.min() ?? 0) \(outcome.distances.max() ?? 0)")
+    }
+
+    @Test("At most what the days before have left of the goal is due today", arguments: [(0, 0, 5), (8, 2, 4), (8, 0, 2), (12, 1, 0)])
+    func dueToday(total: Int64, today: Int64, due: Int64) {
+        var campaign = Simulation.campaign(.init(unit: .impressions, total: 10, daily: 5))
+        campaign.pacing = .asap
+        let day = Simulation.start..<Simulation.start + 86_400_000
+        let pace = CampaignPace(campaign)
+        #expect(pace.dueToday(at: day.lowerBound + 1, in: day, DeliveryCount(total: total, today: today)) == due)
+        #expect(pace.dueToday(at: day.lowerBound + 1, in: day) == 5)
     }
 
     @Test("Unseen offers leave the estimate in time, and it learns the view rate")
