@@ -222,14 +222,11 @@ public struct AdSlots {
         guard !state.isEmpty, state.count <= PageCursor.AdState.limit, direction == .forward ? content.hasAfter : content.hasBefore else {
             return
         }
-        let (source, state) = (source, PageCursor.AdState(source: source, bytes: state))
-        if direction == .forward {
-            left.after.removeAll { $0.source == source }
-            left.after.append(state)
-        } else {
-            left.before.removeAll { $0.source == source }
-            left.before.append(state)
+        func replace(_ states: inout [PageCursor.AdState], _ source: String) {
+            states.removeAll { $0.source == source }
+            states.append(PageCursor.AdState(source: source, bytes: state))
         }
+        if direction == .forward { replace(&left.after, source) } else { replace(&left.before, source) }
     }
 
     mutating func decision(of source: any AdSource) throws -> AdDecisions.Decision? {

@@ -215,14 +215,11 @@ package final class FeedAssembler: Sendable {
             try await read(for: client, purpose: .background) { [self] snapshot, viewerState in
                 // It is cached for this version, so the preview must not be what it is read from.
                 _ = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
-                var context = context(of: request, for: client)
-                context.tokens = CellTokens(keys: SigningKeys(current: .random()))
-                return try assemble(
-                    PageSession(
-                        request, for: client, cursor: cursor,
-                        in: PreviewSnapshot(snapshot, at: request.now, showsDrafts: showsDrafts), of: store, at: version,
-                        viewerState: viewerState, rows: rows, sourceContext: sourceContext(of: request, for: client).scoped(to: source),
-                        context: context, factories: factories, cells: RenderedCellCache(capacity: 0)))
+                let shown = PreviewSnapshot(snapshot, at: request.now, showsDrafts: showsDrafts)
+                var session = session(request, for: client, cursor, at: version, in: shown, viewerState, rows)
+                session.context.tokens = CellTokens(keys: SigningKeys(current: .random()))
+                session.cells = RenderedCellCache(capacity: 0)
+                return try assemble(session)
             }
         }
     }
@@ -287,9 +284,9 @@ package final class FeedAssembler: Sendable {
         _ viewerState: ViewerState?, _ rows: SourceRows
     ) -> PageSession {
         PageSession(
-            request, for: client, cursor: cursor, in: snapshot, of: store, at: version, viewerState: viewerState, rows: rows,
-            sourceContext: sourceContext(of: request, for: client).scoped(to: source), context: context(of: request, for: client),
-            factories: factories, cells: cells)
+            request: request, client: client, cursor: cursor, snapshot: snapshot, store: store, version: version, viewerState: viewerState,
+            context: context(of: request, for: client), rows: rows,
+            sourceContext: sourceContext(of: request, for: client).scoped(to: source), factories: factories, cells: cells)
     }
 
     private func splice(_ slots: inout AdSlots) throws -> FeedPage {

@@ -1,16 +1,6 @@
 internal import IntertwinePrimitives
 
 package struct FeedExplanation: Sendable {
-    package struct AdSlot: Sendable, Hashable {
-        package var cell: String
-        package var form: ItemType
-        package var position: Int64
-        package var identifier: String
-        package var factory: String?
-        package var adSlot: Int?
-        package var campaign: String?
-    }
-
     package struct Advertisement: Sendable, Hashable {
         package var form: ItemType
         package var id: String
@@ -42,24 +32,21 @@ package struct FeedExplanation: Sendable {
         case notAmong(pages: Int)
     }
 
-    package var adSlots: [AdSlot]
+    package var page: FeedPage
+    package var number: Int?
     package var supply: FillPolicy
-    package var rotationStart: Int64?
-    package var page: Int?
-    package var omissions: [FeedPage.SkippedItem]
     package var decisions: [Decision]
     package var takenDown: [CreativeID]
     package var advertisements: [Advertisement]
-    package var next: String?
-    package var previous: String?
 }
 
 extension FeedAssembler {
     private static let pageLimit = 500
+    private static let adLimit = 1_000
 
     /// `cell`: An ad of campaigns that is explained even if it is not among the first ones.
     package func explain(
-        _ request: FeedRequest, for client: PageClient = PageClient(), lookingAt advertisements: Int = 1_000, and cell: String? = nil
+        _ request: FeedRequest, for client: PageClient = PageClient(), and cell: String? = nil
     ) async throws -> FeedExplanation {
         let page = try await page(request, for: client)
         let context = context(of: request, for: client)
@@ -74,7 +61,7 @@ extension FeedAssembler {
                 var reader = CellRenderer(factories: factories, cache: cells, context: context, viewerState: viewerState)
                 var rank = 0
                 _ = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
-                var items = try snapshot.items(in: .advertisements, .forward, of: nil, limit: advertisements).filter {
+                var items = try snapshot.items(in: .advertisements, .forward, of: nil, limit: Self.adLimit).filter {
                     $0.kind != Campaign.kind
                 }
                 if let name = cell.flatMap(factories.item(ofCell:)), let item = try snapshot.item(kind: name.kind, id: name.id),
@@ -105,24 +92,14 @@ extension FeedAssembler {
                 }
                 let kinds = [Campaign.kind] + factories.kinds(in: .advertisements).sorted()
                 let takenDown = try kinds.flatMap { kind in
-                    try snapshot.blockedItems(kind: kind, limit: advertisements).map { CreativeID(kind: kind, id: $0.id) }
+                    try snapshot.blockedItems(kind: kind, limit: Self.adLimit).map { CreativeID(kind: kind, id: $0.id) }
                 }
                 return (found, walk.number, takenDown)
             }
         }
-        let places = page.entries.map { entry in
-            let item = entry.cell.item
-            let form = item.type
-            return FeedExplanation.AdSlot(
-                cell: entry.id, form: form, position: entry.position, identifier: entry.cell.identifier,
-                factory: factories[form, request.layout].map { String(describing: type(of: $0)) }, adSlot: entry.adSlot,
-                campaign: entry.campaign)
-        }
         return FeedExplanation(
-            adSlots: places, supply: sections.placement.supply, rotationStart: places.first { $0.adSlot != nil }?.position, page: number,
-            omissions: page.omissions, decisions: try await decisions(of: page), takenDown: takenDown, advertisements: found,
-            next: page.next,
-            previous: page.previous)
+            page: page, number: number, supply: sections.placement.supply, decisions: try await decisions(of: page), takenDown: takenDown,
+            advertisements: found)
     }
 
     private func decisions(of page: FeedPage) async throws -> [FeedExplanation.Decision] {

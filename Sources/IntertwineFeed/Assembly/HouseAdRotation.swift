@@ -127,7 +127,6 @@ final class HouseAdRotation: Sendable {
         guard positions.count > 1 else { return nil }
         return positions[(start.index(among: positions.count) + positions.count - 1) % positions.count]
     }
-
 }
 
 struct AdStream {

@@ -7,28 +7,17 @@ struct PageSession {
     let store: any FeedStore
     let version: StoreVersion
     let viewerState: ViewerState?
-    let context: CellContext
+    var context: CellContext
     let rows: SourceRows
     let sourceContext: FeedContext
     let factories: CellFactories
-    private let cells: RenderedCellCache
+    var cells: RenderedCellCache
 
     var ranked: RankedContent?
     /// A part of the cursors of the adjacent pages.
     var rankedPosition: RankedPosition?
     /// The digests of cells that the session has shown already.
     var excluded: Set<UInt32> = []
-
-    init(
-        _ request: FeedRequest, for client: PageClient, cursor: PageCursor?, in snapshot: any StoreSnapshot, of store: any FeedStore,
-        at version: StoreVersion, viewerState: ViewerState?, rows: SourceRows, sourceContext: FeedContext, context: CellContext,
-        factories: CellFactories, cells: RenderedCellCache
-    ) {
-        (self.rows, self.sourceContext) = (rows, sourceContext)
-        (self.request, self.client, self.cursor) = (request, client, cursor)
-        (self.snapshot, self.store, self.version) = (snapshot, store, version)
-        (self.viewerState, self.context, self.factories, self.cells) = (viewerState, context, factories, cells)
-    }
 
     /// The content that matches the filters of the request.
     var content: any StoreSnapshot { filter.map { FilteredSnapshot(snapshot, by: $0) } ?? snapshot }

@@ -14,14 +14,8 @@ package struct ViewerListAssembler: Sendable {
         list: ViewerList, path: String, store: any FeedStore, ledger: any Ledger, factories: CellFactories, keys: SigningKeys,
         links: Links = Links(), tokens: CellTokens, sourceItems: SourceItems = SourceItems()
     ) {
-        self.list = list
-        self.sourceItems = sourceItems
-        self.path = path
-        self.store = store
-        self.ledger = ledger
-        self.factories = factories
-        self.links = links
-        self.tokens = tokens
+        (self.list, self.path, self.store, self.ledger, self.factories) = (list, path, store, ledger, factories)
+        (self.links, self.tokens, self.sourceItems) = (links, tokens, sourceItems)
         signer = keys.signer(for: .cursor)
     }
 
@@ -133,7 +127,7 @@ private struct ListReader {
 
     private func omission(of listed: ListEntry, in snapshot: any StoreSnapshot) throws -> FeedPage.SkippedItem? {
         guard let name = factories.item(ofCell: listed.cell), let item = try snapshot.item(kind: name.kind, id: name.id) else { return nil }
-        let form = ItemType(kind: item.kind, variant: item.variant)
+        let form = item.type
         func omission(_ reason: FeedPage.SkippedItem.Reason) -> FeedPage.SkippedItem {
             FeedPage.SkippedItem(form: form, id: item.id, position: item.position, reason: reason)
         }

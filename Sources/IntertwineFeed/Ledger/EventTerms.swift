@@ -2,19 +2,12 @@ extension LedgerEvent {
     /// It is the campaign as the process that takes the event knows it, so a changed goal applies to the events after the change.
     package struct Terms: Sendable, Hashable {
         package var campaign: String
-        package var isLive: Bool
+        package var isLive = true
         package var total: Int64?
         package var daily: Int64?
         /// The day of the event in the campaign's time zone, in milliseconds since 1970-01-01 UTC.
-        package var day: Range<Int64>
-        package var caps: [FrequencyCap]
-
-        package init(
-            campaign: String, isLive: Bool = true, total: Int64? = nil, daily: Int64? = nil, day: Range<Int64> = 0..<0,
-            caps: [FrequencyCap] = []
-        ) {
-            (self.campaign, self.isLive, self.total, self.daily, self.day, self.caps) = (campaign, isLive, total, daily, day, caps)
-        }
+        package var day: Range<Int64> = 0..<0
+        package var caps: [FrequencyCap] = []
     }
 }
 
@@ -37,8 +30,4 @@ package struct FrequencyCap: Sendable, Hashable {
     package var count: Int
     /// The length of the period, in seconds.
     package var window: Int
-
-    package init(count: Int, window: Int) {
-        (self.count, self.window) = (count, window)
-    }
 }

@@ -80,16 +80,8 @@ public struct LedgerEvent: Sendable, Hashable {
         verdict: Verdict = .counted, deduplication: Deduplication? = nil, rates: [RateLimit] = [],
         impressionContext: ImpressionContext? = nil
     ) {
-        self.at = at
-        self.kind = kind
-        self.cell = cell
-        self.viewer = viewer
-        self.address = address
-        self.userAgent = userAgent
-        self.verdict = verdict
-        self.deduplication = deduplication
-        self.rates = rates
-        self.impressionContext = impressionContext
+        (self.at, self.kind, self.cell, self.viewer, self.address, self.userAgent) = (at, kind, cell, viewer, address, userAgent)
+        (self.verdict, self.deduplication, self.rates, self.impressionContext) = (verdict, deduplication, rates, impressionContext)
     }
 
     package func rejected(as verdict: Verdict) -> LedgerEvent {
@@ -106,9 +98,7 @@ public struct LedgerEvent: Sendable, Hashable {
         package var window: Int64
 
         package init(keys: [String], repeats: [String], window: Int64) {
-            self.recordedKeys = keys
-            self.checkedKeys = repeats
-            self.window = window
+            (recordedKeys, checkedKeys, self.window) = (keys, repeats, window)
         }
 
         package init(key: String, window: Int64) {
@@ -135,8 +125,7 @@ package struct CreativeInfo: Sendable, Hashable {
     package var advertiser: String?
 
     package init(form: String, advertiser: String? = nil) {
-        self.form = form
-        self.advertiser = advertiser
+        (self.form, self.advertiser) = (form, advertiser)
     }
 
     package init(_ item: FeedItem) {

@@ -218,19 +218,23 @@ struct ExplainRoutes: Sendable {
                 separator: "; ")
         }
         let stopped = explanation.takenDown.filter { $0.kind == Campaign.kind }.map(\.id)
+        let page = explanation.page
+        let start = page.entries.first { $0.adSlot != nil }?.position
         let rotation =
             switch explanation.supply {
             case .rotating(let perPage):
-                Explanation.Rotation(scope: "page", perPage: perPage, start: explanation.rotationStart, page: explanation.page)
-            case .perSlot: Explanation.Rotation(scope: "place", perPage: nil, start: explanation.rotationStart, page: explanation.page)
-            case .pinned: Explanation.Rotation(scope: "pinned", perPage: nil, page: explanation.page)
+                Explanation.Rotation(scope: "page", perPage: perPage, start: start, page: explanation.number)
+            case .perSlot: Explanation.Rotation(scope: "place", perPage: nil, start: start, page: explanation.number)
+            case .pinned: Explanation.Rotation(scope: "pinned", perPage: nil, page: explanation.number)
             }
         let answer = Explanation(
             rotation: rotation,
-            cells: explanation.adSlots.map { place in
-                Explanation.Place(
-                    cell: place.cell, kind: place.form.kind, type: place.form.variant, position: place.position,
-                    identifier: place.identifier, factory: place.factory, adSlot: place.adSlot, campaign: place.campaign)
+            cells: page.entries.map { entry in
+                let form = entry.cell.item.type
+                return Explanation.Place(
+                    cell: entry.id, kind: form.kind, type: form.variant, position: entry.position, identifier: entry.cell.identifier,
+                    factory: feed.factories[form, asked.layout].map { String(describing: type(of: $0)) }, adSlot: entry.adSlot,
+                    campaign: entry.campaign)
             },
             adSlots: explanation.decisions.map { decision in
                 Explanation.CampaignPlace(
@@ -239,7 +243,7 @@ struct ExplainRoutes: Sendable {
                         let winner = other.obstacle == .lost ? decision.campaign.map { ": \($0)" } ?? "" : ""
                         return .init(campaign: other.campaign, reason: other.obstacle.reason + winner)
                     } + stopped.map { .init(campaign: $0, reason: "it is taken down") })
-            }, omitted: explanation.omissions.map(omission),
+            }, omitted: page.omissions.map(omission),
             advertisements: explanation.advertisements.map { ad in
                 Explanation.AdvertisementPlace(
                     kind: ad.form.kind, type: ad.form.variant, id: ad.id, position: ad.position, isOnThisPage: ad.isOnThisPage,
@@ -253,7 +257,7 @@ struct ExplainRoutes: Sendable {
                 }
             },
             takenDown: explanation.takenDown.map { Explanation.TakenDown(kind: $0.kind, id: $0.id) },
-            next: explanation.next, previous: explanation.previous)
+            next: page.next, previous: page.previous)
         return try .noStore(json: answer)
     }
 

@@ -11,10 +11,6 @@ package struct DeliveryQuery: Sendable, Hashable {
     /// The start of the day in milliseconds since 1970-01-01 UTC.
     package var day: Int64
 
-    package init(campaign: String, kind: LedgerEvent.Kind, day: Int64) {
-        (self.campaign, self.kind, self.day) = (campaign, kind, day)
-    }
-
     package static func recent(at now: Int64) -> Int64 { (now / 900_000 - 1) * 900_000 }
 }
 

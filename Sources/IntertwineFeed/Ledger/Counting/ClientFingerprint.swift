@@ -19,15 +19,9 @@ package struct ClientFingerprint: Sendable, Hashable {
         yesterdaysAddressHashes: [String] = [], userAgent: String? = nil, isTracked: Bool = true, verdict: Verdict = .counted,
         counting: CountingRules = CountingRules()
     ) {
-        self.viewer = viewer
-        self.address = address
-        self.addressHash = addressHash
-        self.otherAddressHashes = otherAddressHashes
-        self.yesterdaysAddressHashes = yesterdaysAddressHashes
-        self.userAgent = userAgent
-        self.isTracked = isTracked
-        self.verdict = verdict
-        self.counting = counting
+        (self.viewer, self.address, self.addressHash, self.otherAddressHashes) = (viewer, address, addressHash, otherAddressHashes)
+        (self.yesterdaysAddressHashes, self.userAgent, self.isTracked) = (yesterdaysAddressHashes, userAgent, isTracked)
+        (self.verdict, self.counting) = (verdict, counting)
     }
 
     var tracedViewer: String? { isTracked ? viewer : nil }

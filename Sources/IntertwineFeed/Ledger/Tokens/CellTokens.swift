@@ -97,16 +97,8 @@ package struct ImpressionToken: Sendable, Hashable {
     package var cell: String
     package var slot: Int
     package var hour: UInt32
-    package var page: UInt32
+    package var page: UInt32 = 0
     package var impressionContext: ImpressionContext?
-
-    package init(cell: String, slot: Int, hour: UInt32, page: UInt32 = 0, impressionContext: ImpressionContext? = nil) {
-        self.cell = cell
-        self.slot = slot
-        self.hour = hour
-        self.page = page
-        self.impressionContext = impressionContext
-    }
 
     /// For a slot served to a campaign, it is also independent of the replica, the number of items of the page and the layout. Why: the
     /// slot was served once.
@@ -135,7 +127,9 @@ package struct ImpressionToken: Sendable, Hashable {
         writer.write(cell.utf8)
         return writer.bytes
     }
+}
 
+extension ImpressionToken {
     init?(bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         guard let format = reader.readByte(), (Self.formats.short...Self.formats.shown).contains(format), let hour = reader.readUInt32(),

@@ -17,12 +17,8 @@ package struct ImpressionContext: Sendable, Hashable {
         campaign: String? = nil, feed: String, section: String? = nil, position: Int = 0, layout: CellLayout = .collection,
         frequencyCapTTL: Int = 0
     ) {
-        self.campaign = campaign
-        self.feed = feed
-        self.section = section
-        self.position = position
-        self.layout = layout
-        self.frequencyCapTTL = frequencyCapTTL
+        (self.campaign, self.feed, self.section) = (campaign, feed, section)
+        (self.position, self.layout, self.frequencyCapTTL) = (position, layout, frequencyCapTTL)
     }
 
     package init(withoutPage campaign: String) {
