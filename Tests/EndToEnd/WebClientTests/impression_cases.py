@@ -78,6 +78,21 @@ def it_reports_no_ad_whose_picture_is_missing(browser, relay, service):
     browser.wait(lambda: [event for event in events(relay) if event["cell"] == ad["id"]], "the impression")
 
 
+def it_reports_an_ad_before_its_link_is_followed(browser, relay, service):
+    browser.open(relay.url, cells=20)
+    browser.wait(lambda: advertisements(browser), "an ad")
+    ad = browser.script(
+        "const cell = $('article[data-id^=\"ad:\"]'); cell.scrollIntoView({block: 'center', behavior: 'instant'}); return cell.dataset.id")
+    browser.wait(lambda: loaded(browser), "the pictures")
+    # The ad has been seen for a second, and the batch is not due yet.
+    time.sleep(1.2)
+    browser.click(f'article[data-id="{ad}"] a.cell-face')
+    browser.wait(lambda: relay.passed("GET", "/click/"), "the click")
+    asked = [exchange for exchange in list(relay.exchanges) if exchange.path.startswith(("/events", "/click/"))]
+    assert asked[0].path.startswith("/events") and any(event["cell"] == ad for event in events(relay)), [e.path for e in asked]
+    browser.close_opened()
+
+
 def it_reports_no_covered_cell(browser, relay, service):
     browser.open(relay.url, cells=20)
     browser.wait(lambda: len(advertisements(browser)) > 1, "a second ad")

@@ -137,6 +137,24 @@ fun modelTests() {
         until { model.impressions.pendingCount == 1 }
         model.close()
     }
+    test("the impressions are sent before a link is opened") {
+        val event = """{"type": "request", "method": "POST", "href": "/events", "viewable": {"share": 0.5, "seconds": 0}, "body": {"events": [{"token": "t"}]}}"""
+        val links = listOf("""{"type": "link", "href": "/click/x"}""", """{"type": "request", "method": "POST", "href": "/selection"}""")
+        for (link in links) {
+            val service = Service(cell("ad:1", slots = emptyList(), more = """, "selection": $link, "impression": $event"""))
+            service.respond = { request -> if (request.url.endsWith("/selection")) json("""{"open": {"href": "/click/x"}}""") else null }
+            val model = service.model(this)
+            val sentBefore = ArrayList<Boolean>()
+            launch { model.run() }
+            launch { model.events.collect { if (it is FeedEvent.Open) sentBefore.add("/events" in service.paths("POST")) } }
+            until { model.ids().size == 1 }
+            model.setVisible(mapOf(model.state.value.sections[0].rows[0].key to 1f))
+            until { model.impressions.pendingCount == 1 }
+            model.perform(CellSlot.Selection, model.state.value.sections[0].cells[0]).join()
+            until { sentBefore.isNotEmpty() }
+            expectEqual(sentBefore.toList(), listOf(true))
+        }
+    }
     test("ads have a label, with the advertiser if there is one") {
         val model = Service(adCell, cell("user:2")).model(this)
         launch { model.run() }

@@ -127,6 +127,33 @@ import Testing
         #expect(await model.impressions.pendingCount == 1)
     }
 
+    @Test(arguments: [
+        #"{"type": "link", "href": "/click/x"}"#, #"{"type": "request", "method": "POST", "href": "/selection"}"#,
+    ])
+    func impressionsAreSentBeforeALinkIsOpened(selection: String) async throws {
+        let impression = #"{"type": "request", "method": "POST", "href": "/events", "viewable": {"share": 0.5, "seconds": 0}, "#
+        let cell =
+            #"{"id": "ad:1", "actions": {"selection": \#(selection), "impression": \#(impression)"body": {"events": [{"token": "t"}]}}}}"#
+        let isSent = LockedFlag()
+        let client = try client { path in
+            switch path {
+            case "/events":
+                isSent.value = true
+                return Self.response(#"{"results": []}"#)
+            case "/selection": return Self.response(#"{"open": {"href": "/click/x"}}"#)
+            default: return Self.response(#"{"cells": [\#(cell)], "page": {"next": null}}"#)
+            }
+        }
+        let model = FeedModel(client: client, mode: .manual)
+        var opened: [String] = []
+        model.onOpen = { opened.append("\($0.path) \(isSent.value ? "after" : "before") the impression") }
+        await run(model) { $0.phase == .loaded }
+        model.setVisible([model.sections[0].keys[0]: 1])
+        for _ in 0..<10_000 where await model.impressions.pendingCount == 0 { await Task.yield() }
+        await model.perform(.selection, of: model.sections[0].cells[0])
+        #expect(opened == ["/click/x after the impression"])
+    }
+
     @Test(.enabled(if: RealServer.isAvailable, "no binary: build it, or set INTERTWINE_BINARY"))
     func followsDismissesAndUndoesWithTheRealServer() async throws {
         let server = try await RealServer(items: ["a", "b", "c"].map { RealServer.user($0) }.joined(separator: "\n") + "\n")
