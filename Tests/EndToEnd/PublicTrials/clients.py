@@ -4,6 +4,7 @@
     INTERTWINE_BINARY=.build/debug/intertwine Tests/EndToEnd/PublicTrials/clients.py
 """
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -105,8 +106,11 @@ def documents():
     """The page of the names has those of the program."""
     source = (ROOT / "Sources/IntertwineFeed/Ledger/Counting/RobotNames.swift").read_text()
     known = source.split('known = """\n')[1].split('\n        """')[0].replace("\\\n", "").replace("        ", "")
-    page = (ROOT / "Documentation/reference/robots.md").read_text().split("## Built-in names")[1].split("```text\n")[1].split("\n```")[0]
-    trials.expect("the documented names", page.replace("\n", "|").split("|"), known.split("|"))
+    robots, people = (ROOT / "Documentation/reference/robots.md").read_text().split("## Built-in names")[1].split("## Names of people")
+    robots, people = (part.split("```text\n")[1].split("\n```")[0] for part in (robots, people))
+    trials.expect("the documented names", robots.replace("\n", "|").split("|"), known.split("|"))
+    known = re.findall(r'"([^"]*)"', source.split("people = [")[1].split("\n    ]")[0])
+    trials.expect("the documented names of people", people.split("\n"), known)
 
 
 def client():

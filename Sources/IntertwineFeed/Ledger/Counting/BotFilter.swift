@@ -16,8 +16,28 @@ package struct BotFilter: Sendable, Hashable {
     /// The name of an app may contain that of a robot, as in `BloodPressureMonitor/1 CFNetwork/1485`. `node` is all that Node.js sends.
     package func isRobot(_ userAgent: String) -> Bool {
         guard bots.matches(userAgent) else { return userAgent == "node" }
+        let userAgent = Self.withoutPackages(userAgent)
+        guard bots.matches(userAgent) else { return false }
         guard Self.apps.matches(userAgent), let end = userAgent.firstIndex(of: "/") else { return true }
         return bots.matches(String(userAgent[end...]))
+    }
+
+    private static let domains: Set<Substring> = [
+        "app", "at", "au", "be", "br", "ca", "ch", "cn", "co", "com", "cz", "de", "dev", "dk", "es", "eu", "fi", "fr", "in", "info", "io",
+        "it", "jp",
+        "kr", "me", "net", "nl", "no", "org", "pl", "pt", "ru", "se", "tr", "tv", "ua", "uk", "us",
+    ]
+
+    /// The package of an app, such as `com.acme.spider`, begins with its domain in reverse, and a robot's address ends with it.
+    private static func withoutPackages(_ userAgent: String) -> String {
+        var (result, end) = ("", userAgent.startIndex)
+        for part in userAgent.split(whereSeparator: { " ();,/[]".contains($0) }) {
+            let labels = part.lowercased().split(separator: ".", omittingEmptySubsequences: false)
+            guard labels.count > 2, domains.contains(labels[0]), !["com", "org"].contains(labels[labels.count - 1]) else { continue }
+            result += userAgent[end..<part.startIndex]
+            end = part.endIndex
+        }
+        return result + userAgent[end...]
     }
 
     /// Only browsers that state it are judged: those with the engines Chromium and Gecko.

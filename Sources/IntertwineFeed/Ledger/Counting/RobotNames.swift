@@ -1,8 +1,9 @@
 /// The names of programs in the field `User-Agent`: crawlers, previews of links, monitors, and the libraries and tools that send requests.
 package struct RobotNames: Sendable, Hashable {
     package var robots = Self.known
+    // With a space before it, the name of an app is that of the browser in it. The programs that fetch previews begin with it.
     package var people = [
-        "abbott", "caboto", "cubot", "http://bsalsa", "http://www.xbmc",
+        " viber", " whatsapp", "[whatsapp", "abbott", "caboto", "cubot", "http://bsalsa", "http://www.xbmc",
         "mozilla/5.0 (compatible; antgalio", "mozilla/5.0 (compatible; ibrowse", "mozilla/5.0 (compatible; konqueror",
         "mozilla/5.0 (compatible; msie", "mozilla/5.0 (compatible; u;", "unitywebrequest/1.0, libcurl",
     ]

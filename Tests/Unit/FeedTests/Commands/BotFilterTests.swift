@@ -56,7 +56,9 @@ struct BotFilterTests {
         "DirBuster-1.0", "Cypress/13", "h2load nghttp2/1.43", "hurl/4.1.0", "Apache-Maven/3.9", "Debian APT-HTTP/1.3 (2.6.1)",
         "HTTP-Tiny/0.088", "excon/0.110.0",
         "HTTParty/0.21", "Feign/12.1", "Terraform/1.6.0", "docker/24.0.7", "ansible-httpget", "IFTTT-Protocol/v1",
-        "Microsoft-CryptoAPI/10.0",
+        "Microsoft-CryptoAPI/10.0", "Viber/13.3.0.5",
+        "WhatsApp/2.12.15/i", "Mozilla/5.0 (X11; Linux x86_64) Chrome/120.0 (www.spider.com)", "in.spider.com/2.0", "org.crawler",
+        "com.acme.app/1 Googlebot/2.1", "bot.acme.com", "facebookexternalhit/1.1 Facebot Twitterbot/1.0 WhatsApp/2",
     ]
 
     /// Browsers, and the stacks of apps: names of robots are words in some of them.
@@ -81,6 +83,14 @@ struct BotFilterTests {
         "Curling/2.2 CFNetwork/1496",
         "TripAdvisor/390 okhttp/4.9", "Tesla/2024.20 Chrome/120", "Fetch/3.98 CFNetwork/1496 Darwin/23",
         "Slack/24.05 CFNetwork/1496 Darwin/23",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 Viber/22.5.0",
+        "Mozilla/5.0 (Linux; Android 14; SM-S918B; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/125.0 Mobile Safari/537.36 Viber/22",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 WhatsApp/24.11.85",
+        "Mozilla/5.0 (Linux; Android 14; Pixel 8; wv) AppleWebKit/537.36 Chrome/125.0 Mobile Safari/537.36 [WhatsApp/2.24.11]",
+        "Mozilla/5.0 (Linux; Android 14; Pixel 8; wv) AppleWebKit/537.36 Chrome/125.0 Mobile Safari/537.36 com.example.spider.app/1.2",
+        "com.example.spider.app/412 (Linux; U; Android 14; de_DE; Pixel 8)", "com.acme.crawler.game/1 okhttp/4.12.0",
+        "AcmeNews/3.2 (com.example.spider.app; build:412; iOS 17.5.1) Alamofire/5.9.1", "Acme/3 [de.robots.monitor.Scanner] Android/14",
+        "io.github.bot.reader/2.0 (Android 14) ktor-client", "Dalvik/2.1.0 (Linux; U; Android 14; org.monitor.baby)",
         "SalesforceMobileSDK/11.1 iOS/17.5 CFNetwork/1496", "DiscourseHub", "ScanSnap/2.0 CFNetwork/1496",
     ]
 
