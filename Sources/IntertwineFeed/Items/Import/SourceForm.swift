@@ -60,6 +60,7 @@ private enum SourceDate {
     /// The years of the zero time of Go and .NET and of the last one of .NET and databases: no date, or no end.
     private static let bounds: Set<Substring> = ["0001", "9999"]
 
+    private static let dayLength: Int64 = 86_400_000
     private static let firstOf2101 = 4_133_980_800_000.0
 
     private static func day(_ text: String) -> String? {
@@ -91,11 +92,13 @@ private enum SourceDate {
         guard let time = Timestamp.milliseconds(of: date) else { return nil }
         guard !hasOffset else { return moment(Double(time)) }
         guard let zone else { return nil }
-        // The offset of the zone at the local time, read as UTC, is exact except within hours of a change; the second step is exact.
         func shift(at milliseconds: Int64) -> Int64 {
             Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(milliseconds) / 1_000))) * 1_000
         }
-        return moment(Double(time - shift(at: time - shift(at: time))))
+        // As browsers read it: the first of two moments with one local time, and a time that a change skips by the offset before the change.
+        let (before, after) = (time - shift(at: time - dayLength), time - shift(at: time + dayLength))
+        let isAfter = time - shift(at: before) != before && time - shift(at: after) == after
+        return moment(Double(isAfter ? after : before))
     }
 
     private static let months = [

@@ -100,6 +100,27 @@ struct FieldMappingTests {
         #expect(try Self.mapped(.date(zone: zone), json) == "\"\(text)\"")
     }
 
+    @Test(
+        "Of two moments with one local time the first is meant, and a skipped time is read by the offset before the change",
+        arguments: [
+            ("Europe/Berlin", "2026-10-25T02:30:00", "2026-10-25T00:30:00Z"),
+            ("Europe/Berlin", "2026-10-25T01:59:59", "2026-10-24T23:59:59Z"),
+            ("Europe/Berlin", "2026-10-25T03:00:00", "2026-10-25T02:00:00Z"),
+            ("Europe/Berlin", "2026-03-29T02:30:00", "2026-03-29T01:30:00Z"),
+            ("Europe/Berlin", "2026-03-29T01:59:59", "2026-03-29T00:59:59Z"),
+            ("Europe/Berlin", "2026-03-29T03:00:00", "2026-03-29T01:00:00Z"),
+            ("America/New_York", "2026-11-01T01:30:00", "2026-11-01T05:30:00Z"),
+            ("America/New_York", "2026-11-01T02:00:00", "2026-11-01T07:00:00Z"),
+            ("America/New_York", "2026-03-08T02:30:00", "2026-03-08T07:30:00Z"),
+            ("America/New_York", "2026-03-08T03:00:00", "2026-03-08T07:00:00Z"),
+            ("Australia/Lord_Howe", "2026-04-05T01:45:00", "2026-04-04T14:45:00Z"),
+            ("Australia/Sydney", "2026-10-04T02:30:00", "2026-10-03T16:30:00Z"),
+        ])
+    func clockChanges(_ name: String, _ local: String, _ text: String) throws {
+        let zone = try #require(SourceForm.TimeZoneName(name))
+        #expect(try Self.mapped(.date(zone: zone), "\"\(local)\"") == "\"\(text)\"")
+    }
+
     @Test("Other texts are invalid dates and numbers, and a date without offset needs a zone")
     func invalid() throws {
         for json in [

@@ -64,7 +64,7 @@ function allowsEmptyText({ minLength = 0, format, pattern }) {
 
 const isDate = ({ format, pattern }) => /^date/.test(format ?? "") || /^\^?\(?(\\d|\[0-9\])\{4\}-/.test(pattern ?? "")
 
-/** Returns the moment of a local time in a zone; an unknown zone is the browser's. */
+/** Returns the moment of a local time in a zone, as `Date` reads one in the browser's: the first of two, and a skipped one by the offset before. */
 function instant(local, zone) {
   const wanted = Date.parse(`${local}Z`)
   try {
@@ -74,7 +74,9 @@ function instant(local, zone) {
       const { year, month, day, hour, minute, second } = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
       return Date.UTC(year, month - 1, day, hour, minute, second) - at
     }
-    return new Date(wanted - offset(wanted - offset(wanted))).toISOString().replace(".000", "")
+    const [before, after] = [-1, 1].map((day) => wanted - offset(wanted + day * 86_400_000))
+    const isAfter = wanted - offset(before) !== before && wanted - offset(after) === after
+    return new Date(isAfter ? after : before).toISOString().replace(".000", "")
   } catch {
     return new Date(local).toISOString().replace(".000", "")
   }
