@@ -144,7 +144,7 @@ public struct ItemFields: Sendable {
 
     /// Returns an id, or nil if the field is missing or null.
     ///
-    /// An id is a string or a whole number. A number is stored in decimal form, so `1`, `1.0` and `"1"` are equal.
+    /// An id is a string or a whole number. A number is stored in decimal form, so `1`, `1.0`, `1e0` and `"1"` are equal.
     ///
     /// ```swift
     /// let fields = try ItemFields(Array(#"{"id":1.0}"#.utf8))
@@ -159,7 +159,10 @@ public struct ItemFields: Sendable {
             guard let text = try optionalText(field, limit: limit) else { return nil }
             return try Self.identifier(text, in: field)
         }
-        let number = object.bytes[token.range]
+        var number = object.bytes[token.range]
+        if number.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }), let whole = NumberText.exactWhole(number) {
+            number = Array(String(whole).utf8)[...]
+        }
         let digits = number.prefix { $0 != UInt8(ascii: ".") }
         let fraction = number[digits.endIndex...].dropFirst()
         guard digits.allSatisfy({ $0 &- UInt8(ascii: "0") <= 9 || $0 == UInt8(ascii: "-") }),

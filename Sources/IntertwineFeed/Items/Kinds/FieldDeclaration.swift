@@ -247,7 +247,13 @@ extension FieldDeclaration {
 }
 
 /// The canonical text of the numbers of items: one spelling for equal numbers, for any JSON number that a client can represent.
-private enum NumberText {
+enum NumberText {
+    /// Returns a whole number that a double represents without loss (ECMA-262, `Number.isSafeInteger`).
+    static func exactWhole(_ text: ArraySlice<UInt8>) -> Int64? {
+        guard let value = Double(String(decoding: text, as: UTF8.self)), value.magnitude <= 9_007_199_254_740_991 else { return nil }
+        return Int64(exactly: value)
+    }
+
     static func canonical(_ text: ArraySlice<UInt8>) -> (text: String, value: Double)? {
         let text = String(decoding: text, as: UTF8.self)
         if let whole = Int64(text) { return (String(whole), Double(whole)) }

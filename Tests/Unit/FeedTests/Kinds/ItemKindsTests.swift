@@ -95,7 +95,7 @@ struct ItemKindsTests {
             (user, "id", #""a\tb""#, "id: contains a control character, which an id must not have"),
             (ad, "id", #""\u007f""#, "id: contains a control character, which an id must not have"),
             (ad, "id", "1.01", #"id: must be a whole number or a string, is "1.01""#),
-            (ad, "id", "1.0e2", #"id: must be a whole number or a string, is "1.0e2""#),
+            (ad, "id", "1.5e-2", #"id: must be a whole number or a string, is "1.5e-2""#),
             (user, "id", "1.5", #"id: must be a whole number or a string, is "1.5""#), (user, "avatarUrl", nil, "avatarUrl: is missing"),
             (user, "type", nil, "type: is missing"),
             (user, "type", #""Regular""#, #"type: must be one of regular, featured, is "Regular""#),

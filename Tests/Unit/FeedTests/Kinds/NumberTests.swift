@@ -13,7 +13,8 @@ struct NumberTests {
     @Test(
         "Equal numbers have one spelling in the store and in cells",
         arguments: [
-            (["0", "-0", "0.0", "-0.0e5"], "0"), (["12", "12.0", "1.2e1", "120e-1"], "12"), (["12.5", "125e-1"], "12.5"),
+            (["0", "-0", "0.0", "-0.0e5"], "0"), (["12", "12.0", "1.2e1", "120e-1", "12E+0"], "12"), (["0", "-0.0", "1e-400"], "0"),
+            (["1000", "1e3", "1E3"], "1000"), (["12.5", "125e-1"], "12.5"),
             (["9007199254740992", "9007199254740992.0"], "9007199254740992"), (["1e16", "10000000000000000"], "10000000000000000"),
             (["1e20", "100000000000000000000", "100000000000000000000.0"], "100000000000000000000"),
             (["-1e19", "-10000000000000000000"], "-10000000000000000000"), (["1e21", "1000000000000000000000"], "1e+21"),
@@ -32,6 +33,37 @@ struct NumberTests {
         let kind = try DeclaredKind(kind)
         #expect(throws: ItemError(field: "n", reason: "is too large", code: .outOfRange)) {
             try KindFixture.item(kind, at: 0, item("1e309"))
+        }
+    }
+
+    @Test(
+        "An id may be any spelling of a whole number without loss",
+        arguments: [
+            ("11", "11"), ("11.0", "11"), ("1e3", "1000"), ("1.5E1", "15"), ("10e-1", "1"), ("-0", "0"), ("-0.0", "0"), ("-0e0", "0"),
+            ("-7.0", "-7"), ("9007199254740993", "9007199254740993"), ("9e15", "9000000000000000"),
+            ("1e16", nil), ("1e400", nil), ("1.5", nil), ("15e-1", nil), ("+5", nil), ("0x10", nil), ("1_000", nil), ("007", nil),
+            (".5e1", nil),
+        ] as [(String, String?)])
+    func identifiers(text: String, expected: String?) throws {
+        let fields = try ItemFields(Array(#"{"id":\#(text)}"#.utf8), isLenient: true)
+        let id = try? fields.optionalIdentifier("id", limit: 64)
+        #expect(id.map { String(decoding: $0, as: UTF8.self) } == expected)
+    }
+
+    @Test(
+        "What is no number costs the field if it is not required and invalid values are left out",
+        arguments: [FieldType.number, .text, .date, .url, .image, .boolean, .tags])
+    func absent(type: FieldType) throws {
+        let kind = try DeclaredKind(
+            KindDeclaration(
+                name: "thing", fields: [FieldDeclaration("n", type)],
+                cells: [.collection: [CellDeclaration("Thing", size: .row(height: 1))]]))
+        for number in ["+5", "1e400", "-1e400", "0x1F", "1_000", "007", "1.", ".5", "-", "1e", "--1", "NaN"] {
+            let fields = try ItemFields(Array(#"{"kind":"thing","id":1e1,"n":\#(number)}"#.utf8), isLenient: true)
+            var omitted: [ItemError] = []
+            let item = try kind.validate(fields, leavingOut: { omitted.append($0) })
+            #expect(item.id == "10" && omitted.map(\.field) == ["n"], "\(number)")
+            #expect(throws: ItemError.self) { try kind.validate(fields) }
         }
     }
 
