@@ -93,6 +93,8 @@ extension SyncJob {
     private static let pageAttempts = 3
     /// The answers of APIs to a number beyond the last page, if the list does not tell how many pages it has.
     private static let endStatuses = [204, 400, 404, 410, 416]
+    /// Those to a link or a cursor. Others may be a cursor that has expired.
+    private static let uncountedEndStatuses = [204, 404]
 
     private struct Reading {
         var pages: [HTTPValidatorCache.Page] = []
@@ -130,7 +132,7 @@ extension SyncJob {
                 reading.progress = end.progress
                 onProgress(reading.progress)
                 if !end.digest.isEmpty { found = (head, end.digest, end.cursor, end.elements) }
-            } catch SourceError.status(let status, _, _) where number > 1 && !isCountKnown && Self.endStatuses.contains(status) {}
+            } catch SourceError.status(let status, _, _) where number > 1 && mayEnd(by: status, isCountKnown) {}
             if source.next.isCounted, number > 1, isCountKnown, found?.elements ?? 0 == 0 {
                 throw SourceError.missing(page: number, isCounted: true)
             }
@@ -163,6 +165,11 @@ extension SyncJob {
             if url == current, !source.next.isCounted, isOther { url = nil }
         }
         return reading
+    }
+
+    private func mayEnd(by status: Int, _ isCountKnown: Bool) -> Bool {
+        guard source.next.isCounted else { return Self.uncountedEndStatuses.contains(status) }
+        return !isCountKnown && Self.endStatuses.contains(status)
     }
 
     private func areUnchanged(_ pages: some Sequence<HTTPValidatorCache.Page>, from first: Int) async throws -> Bool {

@@ -345,6 +345,97 @@ struct SyncJobTests {
         api.origin.stop()
     }
 
+    /// Pages that name the next one three times, of which the last is none.
+    private static func linked(_ isLast: @escaping @Sendable () -> (Int, String)) throws -> Api {
+        try Api([]) { state in
+            state.instead = { request, connection in
+                let number = Int(request.path.split(separator: "=").dropFirst().first ?? "") ?? 1
+                let (status, body) = isLast()
+                guard number < 4 else {
+                    connection.answer(status, body: Array(body.utf8))
+                    return true
+                }
+                let users = (0..<2).map { Api.user("u\(number)-\($0)", version: 1) }.joined(separator: ",")
+                let next = #""url":"/users?page=\#(number + 1)","next":"\#(number + 1)""#
+                connection.answer(
+                    200, ["Link: </users?page=\(number + 1)>; rel=next"],
+                    body: Array(#"{"data":{"users":[\#(users)]},"meta":{\#(next)}}"#.utf8))
+                return true
+            }
+        }
+    }
+
+    private static let ways: [NextPage] = [
+        .link, .url(JSONPointer("/meta/url") ?? JSONPointer(member: "")),
+        .cursor(JSONPointer("/meta/next") ?? JSONPointer(member: ""), parameter: "page"),
+    ]
+
+    @Test(
+        "A list by link, URL or cursor ends at a page that is missing or empty",
+        arguments: [(204, ""), (404, "<html>"), (404, #"{"detail":"Invalid page."}"#), (200, #"{"data":{"users":[]}}"#)])
+    func linkedEnds(_ status: Int, _ body: String) async throws {
+        for way in Self.ways {
+            let api = try Self.linked { (status, body) }
+            let house = try House(api.origin) { $0.next = way }
+            for _ in 0..<2 { #expect(try await house.run().items == 6) }
+            #expect(try await house.ids().count == 6)
+            await house.stop()
+            api.origin.stop()
+        }
+    }
+
+    @Test(
+        "A page by link, URL or cursor that failed keeps the items",
+        arguments: [
+            (400, "{}"), (401, ""), (410, ""), (200, ""), (200, "null"), (200, "{}"), (200, #"{"error":"later"}"#),
+            (200, #"{"redirect":"/login"}"#), (200, "<html>"),
+            (200, #"{"data":{"error":{"code":1}}}"#), (200, #"{"users":[1]}"#), (200, #"{"data":{"users":"x"}}"#),
+        ])
+    func linkedFailures(_ status: Int, _ body: String) async throws {
+        for way in Self.ways {
+            let answer = Mutex((204, ""))
+            let api = try Self.linked { answer.withLock { $0 } }
+            let house = try House(api.origin) { source in
+                source.next = way
+                source.removable = 1
+            }
+            #expect(try await house.run().items == 6)
+            answer.withLock { $0 = (status, body) }
+            for _ in 0..<2 { #expect(try await house.failure().hasPrefix("page 4")) }
+            #expect(try await house.ids().count == 6)
+            await house.stop()
+            api.origin.stop()
+        }
+    }
+
+    @Test(
+        "A first page without a list is a failure that says so, and removes nothing",
+        arguments: [
+            #"{"error":"later"}"#, #"{"redirect":"/login"}"#, #"{"data":{"users":null}}"#, #"{"data":null}"#, "{}", "null", "", "[]",
+            #"{"data":{}}"#, #"{"data":{"users":{}}}"#, #"{"data":{"users":false}}"#,
+        ])
+    func firstWithoutList(_ body: String) async throws {
+        for way in Self.ways + [.none, .page(parameter: "page", first: 1, last: nil, pages: nil)] {
+            let api = try Api(["a", "b"])
+            let house = try House(api.origin) { source in
+                source.next = way
+                source.removable = 1
+                source.policy = .skip
+            }
+            #expect(try await house.run().items == 2)
+            api.change { state in
+                state.instead = { _, connection in
+                    connection.answer(200, body: Array(body.utf8))
+                    return true
+                }
+            }
+            for _ in 0..<2 { #expect(try await house.failure().hasPrefix("page 1, byte ")) }
+            #expect(try await house.ids() == ["a", "b"])
+            await house.stop()
+            api.origin.stop()
+        }
+    }
+
     @Test(
         "A page that is missing once is asked for again",
         arguments: [(404, "x"), (400, "{}"), (204, ""), (200, "{}"), (200, #"{"data":null}"#)])
