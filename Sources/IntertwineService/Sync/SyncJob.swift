@@ -93,7 +93,7 @@ extension SyncJob {
     private static let pageAttempts = 3
     /// The answers of APIs to a number beyond the last page, if the list does not tell how many pages it has.
     private static let endStatuses = [204, 400, 404, 410, 416]
-    /// Those to a link or a cursor. Others may be a cursor that has expired.
+    /// The answers of APIs to a link or a cursor beyond the last page. Other ones may tell that a cursor has expired.
     private static let uncountedEndStatuses = [204, 404]
 
     private struct Reading {
