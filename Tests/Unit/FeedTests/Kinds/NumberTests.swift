@@ -57,7 +57,7 @@ struct NumberTests {
         let kind = try DeclaredKind(
             KindDeclaration(
                 name: "thing", fields: [FieldDeclaration("n", type)],
-                cells: [.collection: [CellDeclaration("Thing", size: .row(height: 1))]]))
+                cells: [.collection: [CellDeclaration("Thing", size: .row(height: 1), bindings: [])]]))
         for number in ["+5", "1e400", "-1e400", "0x1F", "1_000", "007", "1.", ".5", "-", "1e", "--1", "NaN"] {
             let fields = try ItemFields(Array(#"{"kind":"thing","id":1e1,"n":\#(number)}"#.utf8), isLenient: true)
             var omitted: [ItemError] = []
