@@ -172,9 +172,9 @@ package struct Query: Sendable {
         return value
     }
 
-    /// Returns all parameters with other names, decoded.
-    package func pairs(besides known: [String]) throws(Problem) -> [(name: String, value: String)] {
-        try pairs.filter { !known.contains(String($0.name)) }.map { pair throws(Problem) in
+    /// Returns the parameters with these names, decoded.
+    package func pairs(where isWanted: (String) -> Bool) throws(Problem) -> [(name: String, value: String)] {
+        try pairs.filter { isWanted(String($0.name)) }.map { pair throws(Problem) in
             guard let value = PercentCoding.decode(Substring(pair.value.replacing("+", with: " "))) else {
                 throw .invalidParameter(String(pair.name), .invalid, "\(pair.name) is not valid UTF-8.")
             }

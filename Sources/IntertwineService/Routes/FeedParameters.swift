@@ -3,12 +3,27 @@ internal import IntertwineFeed
 internal import IntertwineHTTPServer
 
 enum FeedParameters {
-    /// Returns the values of the feed's filters, in one order for equal filters. A feed without filters ignores unknown parameters.
+    /// Returns true for what advertisers, mail services and analytics add to links, and for what keeps a cache from answering.
+    private static func isIgnored(_ name: String) -> Bool {
+        let name = name.lowercased()
+        let known = [
+            "", "cachebuster", "cb", "ef_id", "epik", "igsh", "igshid", "li_fat_id", "mibextid", "mkt_tok", "nocache", "ref", "source",
+            "srsltid",
+            "t", "trk", "ts", "v",
+        ]
+        return known.contains(name) || ["_", "gad_", "hsa_", "mc_", "mtm_", "pk_", "utm_", "vero_"].contains { name.hasPrefix($0) }
+            || ["braid", "cid", "clid", "clickid", "clkid"].contains { name.hasSuffix($0) }
+    }
+
+    /// Returns the values of the feed's filters, in one order for equal filters. A feed without filters ignores all unknown parameters: it has
+    /// no filter whose name can be misspelled.
     static func filters(_ query: Query, besides known: [String] = [], of feed: FeedAssembler) throws(Problem) -> [String: [String]] {
         var filters: [String: [String]] = [:]
         guard !feed.filters.isEmpty else { return filters }
-        for (name, text) in try query.pairs(besides: DeclaredFeeds.parameters + known) {
-            guard let filter = feed.filters.first(where: { $0.name == name }) else {
+        let known = DeclaredFeeds.parameters + known
+        func filter(_ name: String) -> ItemFilter? { feed.filters.first { $0.name == name } }
+        for (name, text) in try query.pairs(where: { !known.contains($0) && (filter($0) != nil || !isIgnored($0)) }) {
+            guard let filter = filter(name) else {
                 let known = feed.filters.map(\.name).joined(separator: ", ")
                 throw .invalidParameter(name, .unknown, "\(name) is not a filter of this feed. Its filters are \(known).")
             }

@@ -74,15 +74,32 @@ struct FilterTests {
             }
             #expect(walked == events([4, 3, 1, 0]))
             for (query, texts) in [
-                ("colour=red", ["category", "city", "free", "tags"]), ("category=sport", ["music", "art", "food"]),
+                ("colour=red", ["category", "city", "free", "tags"]), ("categry=music", ["category", "city", "free", "tags"]),
+                ("category=sport", ["music", "art", "food"]),
                 ("free=maybe", ["true", "false"]),
             ] {
                 let refused = try service.get("/feed?\(query)")
                 #expect(refused.status == 400 && texts.allSatisfy { refused.text.contains($0) }, "\(refused.text)")
             }
+            // What other programs add to links costs no page, changes no page, and needs no memory.
+            let plain = try service.get("/feed?category=music")
+            func cached() throws -> Substring? {
+                let lines = try service.admin("GET", "/metrics").text.split(separator: "\n")
+                return lines.first { $0.hasPrefix("intertwine_feed_page_cache_entries ") }
+            }
+            let entries = try cached()
+            for added in [
+                "utm_source=news", "utm_content=%FF", "fbclid=a", "FBCLID=a", "gclid", "gbraid=1", "msclkid=a", "ScCid=a", "_=123", "_ga=1",
+                "mc_eid=a",
+                "ref=home", "t=1", "v=2", "", "=x",
+            ] {
+                let page = try service.get("/feed?\(added)&category=music")
+                #expect(page.status == 200 && page.body == plain.body, "\(added): \(page.text)")
+            }
+            #expect(try cached() == entries && entries != nil)
             let listed = try JSON(try service.get("/feeds").text)["feeds"]?[0]?["filters"]
-            #expect(listed?.list.compactMap { $0["name"]?.text } == ["category", "city", "free", "tags"])
-            #expect(listed?.list.compactMap { $0["type"]?.text } == ["choice", "text", "flag", "tags"])
+            #expect(listed?.list.compactMap { $0["name"]?.text } == ["category", "city", "free", "tags", "price"])
+            #expect(listed?.list.compactMap { $0["type"]?.text } == ["choice", "text", "flag", "tags", "number"])
             #expect(listed?[0]?["values"]?.list.compactMap { $0["value"]?.text } == categories)
             #expect(listed?[0]?["values"]?.list.compactMap { $0["count"]?.number } == [4, 4, 4])
             #expect(Set(listed?[1]?["values"]?.list.compactMap { $0["value"]?.text } ?? []) == ["Berlin", "Köln"])
