@@ -185,7 +185,7 @@ struct ActionTests {
             let page = try JSON(try service.get("/feed").text)
             let href = try #require(page["cells"]?.list.first { $0["id"]?.text == "ad:1" }?["actions"]?["selection"]?["href"]?.text)
             #expect(try service.get(href).status == 302)
-            let holder = try LedgerHolder(service)
+            let holder = try StoreHolder(of: service, holding: .ledger)
             for target in [href, href + "?from=here"] {
                 let answer = try service.get(target)
                 #expect(answer.status == 503 && answer["retry-after"] != nil && answer["location"] == nil)

@@ -70,7 +70,7 @@ struct CampaignGoalTests {
                 settings: [RunningService.tokenSetting, "events.report-verdict=true", "ledger.write-timeout=2s"],
                 database: store == .postgresql ? PostgresServer.shared().makeDatabase().uri : nil)
             let first = try #require(try Self.page(service, "a"))
-            let holder = try LedgerHolder(service, excludesReaders: false)
+            let holder = try StoreHolder(of: service, holding: .ledgerWrites)
             let start = ContinuousClock.now
             for viewer in 0..<20 { #expect(try Self.page(service, "b\(viewer)") != nil) }
             // Each write waits for two seconds.

@@ -29,7 +29,8 @@ struct CountTests {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("kinds-\(UUID()).yaml").path
         try kinds.write(toFile: file, atomically: true, encoding: .utf8)
         let settings = [
-            "kinds.file=\(file)", "log.requests=false", "limits.requests-per-connection=1000000000", "limits.writes-per-address=1000000",
+            RunningService.tokenSetting, "kinds.file=\(file)", "log.requests=false", "limits.requests-per-connection=1000000000",
+            "limits.writes-per-address=1000000",
         ]
         let database = store == .postgresql ? try PostgresServer.shared().makeDatabase().uri : nil
         let services = try (0..<count).map { _ in try RunningService(settings: settings, database: database) }
@@ -54,6 +55,36 @@ struct CountTests {
         let answer = try service.ask("POST", "/cells/\(cell)/like", fields: ["User-Agent: tests", "X-Viewer-ID: \(viewer)"])
         try #require(answer.status == 200, "\(answer.text)")
         return try JSON(answer.text)
+    }
+
+    @Test("Item writes that wait for a lock delay neither pages nor likes", arguments: Store.allCases)
+    func locked(store: Store) async throws {
+        try await offPool {
+            let service = try Self.services(1, store)[0]
+            let holder = try StoreHolder(of: service, holding: .items)
+            let writers = try (0..<6).map { number in
+                let (client, body) = (try RawClient(port: service.adminPort), Self.post("new\(number)"))
+                try client.send(
+                    "PUT /admin/items/post/new\(number) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(RunningService.token)\r\n"
+                        + "Content-Type: application/json\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+                return client
+            }
+            let end = ContinuousClock.now + .seconds(3)
+            var (number, slowest) = (0, Duration.zero)
+            while ContinuousClock.now < end {
+                let (start, viewer) = (ContinuousClock.now, "v\(number)")
+                _ = try Self.like(service, "post:a", viewer)
+                let cells = try Self.cells(service, viewer)
+                #expect(cells.count == 3 && cells.first { $0["id"]?.text == "post:a" }?["state"]?["liked"] != nil)
+                slowest = max(slowest, start.duration(to: .now))
+                number += 1
+            }
+            #expect(slowest < .seconds(1), "\(number) likes")
+            try holder.letGo()
+            for client in writers { #expect([201, 503].contains(try client.response(to: "PUT").status)) }
+            #expect(try service.admin("PUT", "/admin/items/post/last", body: Self.post("last")).status == 201)
+            try poll { try Self.likes(service)["post:a"] == number }
+        }
     }
 
     @Test("Likes are bound, order the feed, choose the cell, and follow undo, removal, erasure and takedown", arguments: Store.allCases)
