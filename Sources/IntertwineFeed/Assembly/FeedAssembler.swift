@@ -82,6 +82,9 @@ package final class FeedAssembler: Sendable {
         ranking != nil || source.dependsOnViewer || readers.contains { $0.source.dependsOnViewer }
     }
 
+    /// True if it matters for each page whether a person will see it.
+    package var needsFacts: Bool { hasOwnAds || ranking != nil }
+
     /// True if a page may wait for a data source or a source of ads, and is assembled again then.
     package var mayWait: Bool { readsSources || hasOwnAds }
 
@@ -146,7 +149,7 @@ package final class FeedAssembler: Sendable {
         if let ranking { return try await rankedPage(request, for: client, by: ranking) }
         let (cursor, version) = (try checkedCursor(of: request), store.version)
         return try await withRows(for: request, client) { rows in
-            try await store.read(for: .page) { [self] in try page(request, for: client, cursor, version, $0, rows) }
+            try await store.read(for: request.purpose) { [self] in try page(request, for: client, cursor, version, $0, rows) }
         }
     }
 
@@ -204,24 +207,8 @@ package final class FeedAssembler: Sendable {
             try assemble(session(request, for: client, cursor, at: version, in: snapshot, viewerState, rows))
         }
         page.age = snapshot.age
-        logSkipped(page.omissions, now: request.now)
+        logSkipped(page.omissions, of: request)
         return page
-    }
-
-    /// Returns the page as of the request's time, whatever is public now. Its tokens are those of no service.
-    package func preview(_ request: FeedRequest, for client: PageClient, showsDrafts: Bool) async throws -> FeedPage {
-        let (cursor, version) = (try checkedCursor(of: request), store.version)
-        return try await withRows(for: request, client) { rows in
-            try await read(for: client, purpose: .background) { [self] snapshot, viewerState in
-                // It is cached for this version, so the preview must not be what it is read from.
-                _ = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
-                let shown = PreviewSnapshot(snapshot, at: request.now, showsDrafts: showsDrafts)
-                var session = session(request, for: client, cursor, at: version, in: shown, viewerState, rows)
-                session.context.tokens = CellTokens(keys: SigningKeys(current: .random()))
-                session.cells = RenderedCellCache(capacity: 0)
-                return try assemble(session)
-            }
-        }
     }
 
     private func sharedPage(
@@ -232,11 +219,13 @@ package final class FeedAssembler: Sendable {
         let recorder = DependencyTrackingSnapshot(snapshot)
         var page = try assemble(session(request, for: PageClient(), cursor, at: version, in: recorder, nil, rows))
         (page.dependencies, page.age, page.expiry) = (recorder.dependencies, snapshot.age, recorder.expiry)
-        logSkipped(page.omissions, now: request.now)
+        logSkipped(page.omissions, of: request)
         return page
     }
 
-    func logSkipped(_ skipped: [FeedPage.SkippedItem], now: Int64) {
+    func logSkipped(_ skipped: [FeedPage.SkippedItem], of request: FeedRequest) {
+        // The time of a preview is not that of the log, and its items are drafts.
+        guard request.preview == nil else { return }
         for item in skipped {
             let reason: String
             switch item.reason {
@@ -246,7 +235,7 @@ package final class FeedAssembler: Sendable {
             }
             // The reason is not part of it: it quotes values, so each broken item would have a line on each page.
             let kind = "\(item.form.kind) \(item.form.variant) \(item.reason == .noFactory)"
-            guard let repeated = omissions.repetitions(of: kind, now: now) else { continue }
+            guard let repeated = omissions.repetitions(of: kind, now: request.now) else { continue }
             var metadata: Logger.Metadata = ["kind": "\(item.form.kind)", "id": "\(item.id)", "reason": "\(reason)"]
             if repeated > 0 { metadata["since-the-last-line"] = "\(repeated)" }
             logger.warning("invalid item omitted from the feed", metadata: metadata)
@@ -282,11 +271,19 @@ package final class FeedAssembler: Sendable {
     func session(
         _ request: FeedRequest, for client: PageClient, _ cursor: PageCursor?, at version: StoreVersion, in snapshot: any StoreSnapshot,
         _ viewerState: ViewerState?, _ rows: SourceRows
-    ) -> PageSession {
-        PageSession(
+    ) throws -> PageSession {
+        var (snapshot, context, cells) = (snapshot, context(of: request, for: client), cells)
+        if let preview = request.preview {
+            // It is cached for this version, so the preview must not be what it is read from.
+            _ = try campaigns?.campaignIndex(at: version, in: snapshot, of: store)
+            snapshot = PreviewSnapshot(snapshot, at: request.now, showsDrafts: preview.showsDrafts)
+            context.tokens = CellTokens(keys: SigningKeys(current: .random()))
+            cells = RenderedCellCache(capacity: 0)
+        }
+        return PageSession(
             request: request, client: client, cursor: cursor, snapshot: snapshot, store: store, version: version, viewerState: viewerState,
-            context: context(of: request, for: client), rows: rows,
-            sourceContext: sourceContext(of: request, for: client).scoped(to: source), factories: factories, cells: cells)
+            context: context, rows: rows, sourceContext: sourceContext(of: request, for: client).scoped(to: source), factories: factories,
+            cells: cells, reasons: rows.reasons(factories))
     }
 
     private func splice(_ slots: inout AdSlots) throws -> FeedPage {

@@ -17,6 +17,14 @@ package struct FeedRequest: Sendable {
     package var filters: [String: [String]] = [:]
     package var unsupportedCells: UnsupportedCells?
     package var client: String?
+    /// The page is one as of ``now``, for operators: whatever is public at present, and with tokens of no service.
+    package var preview: Preview?
+
+    package struct Preview: Sendable {
+        package var showsDrafts: Bool
+
+        package init(showsDrafts: Bool) { self.showsDrafts = showsDrafts }
+    }
 
     package init(
         cursor: String? = nil, limit: Int = FeedRequest.defaultLimit, now: Int64, layout: CellLayout = .collection, width: Int? = nil,
@@ -31,6 +39,8 @@ package struct FeedRequest: Sendable {
         self.rotationHour = rotationHour
         self.followsChanges = followsChanges
     }
+
+    var purpose: ReadPurpose { preview == nil ? .page : .background }
 }
 
 package struct PageClient: Sendable {
@@ -47,6 +57,8 @@ package struct PageClient: Sendable {
     package var targeting: TargetingContext?
     /// They are read only for feeds that depend on the viewer.
     package var attributes: ViewerAttributes?
+    /// Why: HEAD requests and robots show no page to a person, and an answer of a ranker may be expensive.
+    package var asksRanker = true
 
     package init(viewer: Viewer? = nil, targeting: TargetingContext? = nil) {
         (self.viewer, self.targeting) = (viewer, targeting)

@@ -13,7 +13,9 @@ struct PageSession {
     let factories: CellFactories
     var cells: RenderedCellCache
 
-    var ranked: RankedContent?
+    var ranked: RankedContent? {
+        didSet { reasons = ranked?.reasons ?? [:] }
+    }
     /// A part of the cursors of the adjacent pages.
     var rankedPosition: RankedPosition?
     /// The digests of cells that the session has shown already.
@@ -29,7 +31,7 @@ struct PageSession {
     var filters: [ItemFilter] = []
 
     /// The reasons for which the ranker or the data sources chose items, by cell.
-    var reasons: [ByteString: String] { ranked?.reasons ?? rows.reasons(factories) }
+    private(set) var reasons: [ByteString: String]
 
     var direction: PageDirection { cursor?.direction ?? .forward }
 

@@ -2,8 +2,10 @@ internal import IntertwinePrimitives
 internal import Synchronization
 
 package protocol FeedRanker: Sendable {
-    /// Returns at most `limit` items that follow a cursor of an earlier skeleton; nil for the first ones.
-    func skeleton(of feed: String, for context: FeedContext, limit: Int, after cursor: String?) async throws -> FeedSkeleton
+    /// Returns at most `limit` items that follow a cursor of an earlier skeleton; nil for the first ones. No viewer sees those of a preview.
+    func skeleton(
+        of feed: String, for context: FeedContext, limit: Int, after cursor: String?, isPreview: Bool
+    ) async throws -> FeedSkeleton
 }
 
 package struct FeedSkeleton: Sendable {
@@ -33,8 +35,8 @@ package final class FeedRanking: Sendable {
 
     package init(of feed: String, by ranker: any FeedRanker) { (self.feed, self.ranker) = (feed, ranker) }
 
-    func skeleton(for context: FeedContext, limit: Int, after cursor: String?) async throws -> FeedSkeleton {
-        var skeleton = try await ranker.skeleton(of: feed, for: context, limit: limit, after: cursor)
+    func skeleton(for context: FeedContext, limit: Int, after cursor: String?, isPreview: Bool) async throws -> FeedSkeleton {
+        var skeleton = try await ranker.skeleton(of: feed, for: context, limit: limit, after: cursor, isPreview: isPreview)
         // A ranker that returns the cursor of the request has ended: clients would otherwise never reach an end.
         if skeleton.cursor == cursor { skeleton.cursor = nil }
         skeleton.items.removeLast(max(0, skeleton.items.count - limit))
@@ -44,6 +46,11 @@ package final class FeedRanking: Sendable {
     func lastSkeleton(for context: FeedContext) -> FeedSkeleton? { last.withLock { $0[Self.key(context)] } }
 
     func remember(_ skeleton: FeedSkeleton, for context: FeedContext) { last.withLock { $0[Self.key(context)] = skeleton } }
+
+    func forget(_ viewer: String) {
+        let viewer = ByteString(viewer)
+        last.withLock { last in last.removeAll { context, _ in context.viewer.map { ByteString($0) } == viewer } }
+    }
 
     /// A viewer keeps the skeleton if the attributes or the language change. Requests without a viewer differ in nothing else.
     private static func key(_ context: FeedContext) -> FeedContext {
@@ -104,7 +111,6 @@ struct RankedContent {
     func read(for session: PageSession, _ factories: CellFactories) throws -> PageContent {
         let ads = Set(factories.kinds(in: .advertisements))
         var renderer = session.renderer()
-        renderer.reasons = reasons
         var cells: [CellRenderer.PlacedCell] = []
         for entry in items where cells.count < session.request.limit {
             guard let name = factories.item(ofCell: entry.cell), !ads.contains(name.kind),

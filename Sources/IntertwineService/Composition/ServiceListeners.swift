@@ -102,7 +102,10 @@ extension ServiceBuilder {
             LedgerEventRoutes(archive: archive, isStopping: { parts.state.isDraining }).routes,
             ViewerErasureRoutes(
                 archive: archive, owners: { IdempotencyKeys.owners(of: $0, stores.ring.keys) },
-                erased: { parts.subscribers.viewerDidChange($0) }
+                erased: { viewer in
+                    live.current.feeds.forgetRankings(of: viewer)
+                    parts.subscribers.viewerDidChange(viewer)
+                }
             ).routes,
             EventVoidRoutes(archive: archive, addresses: { live.current.privacy }).routes,
         ]

@@ -92,6 +92,10 @@ struct FeedCatalogue: Sendable {
         return (try? encoder.encode(listed)).map { Array($0) } ?? []
     }
 
+    func forgetRankings(of viewer: String) {
+        for feed in [main] + feeds.values { feed.forgetRanking(of: viewer) }
+    }
+
     var filteredFeeds: [String: FeedAssembler] { feeds.filter { !$0.value.filters.isEmpty } }
 
     var paths: [(path: String, pattern: String, feed: FeedAssembler)] {

@@ -44,7 +44,8 @@ struct PreviewRoutes: Sendable {
         let operation = APIOperation(
             "previewFeed", tag: "Explanations", "A page as of a moment, with drafts",
             """
-            The page that the feed will have, or had, at a moment, for a viewer or without one. Ads are those of the present. Events with its tokens are \
+            The page that the feed will have, or had, at a moment, for a viewer or without one. The ranker of the feed is asked with `preview=true`, \
+            without attributes and language; if it fails, the page has `degraded`. Ads are those of the present. Events with its tokens are \
             refused, and it reserves no ads, so it counts nothing. Images of items that are not public are shown by this listener alone.
             """,
             parameters: [Self.name, Self.at, Self.drafts, Self.viewer, P.cursor, P.limit, P.layout, P.width, P.scale],
@@ -104,8 +105,9 @@ struct PreviewRoutes: Sendable {
             layout: try request[FeedParameters.layout], width: try request[FeedParameters.width],
             scale: try request[FeedParameters.scale], rotationHour: CellTokens.bucket(of: now))
         asked.filters = try FeedParameters.filters(request.query, besides: ["at", "drafts", "viewer"], of: feed)
+        asked.preview = FeedRequest.Preview(showsDrafts: drafts)
         let targeting = TargetingContext(viewer: viewer, moment: now, allocates: false)
-        var page = try await feed.preview(asked, for: PageClient(viewer, in: ledger, targeting: targeting), showsDrafts: drafts)
+        var page = try await feed.page(asked, for: PageClient(viewer, in: ledger, targeting: targeting))
         let path = String((request.head.path ?? "").prefix { $0 != "?" })
         let rest = [moment.map { ("at", $0) }, drafts ? ("drafts", "true") : nil, viewer.map { ("viewer", $0) }].compactMap { $0 }
             .map { "&\($0)=\(PercentCoding.encode($1, keeping: .unreserved))" }.joined()

@@ -7,7 +7,7 @@ internal import IntertwinePrimitives
 struct ViewerErasureRoutes: Sendable {
     let archive: any LedgerArchive
     let owners: @Sendable (_ viewer: String) -> [String]
-    /// Called with each erased viewer, because lists with data of the viewer have changed.
+    /// Called with each erased viewer, because lists and memory have data of the viewer.
     let erased: @Sendable (_ viewer: String) -> Void
 
     private static let viewer = Parameter.segment(
@@ -24,7 +24,7 @@ struct ViewerErasureRoutes: Sendable {
         let operation = APIOperation(
             "eraseViewer", tag: "Reports", "Erase a viewer",
             """
-            The operation removes the viewer's lists, selections, exposures and idempotency keys. It removes name, address and user agent from the viewer's \
+            The operation removes the viewer's lists, selections, exposures and idempotency keys, and the last rankings that this process remembers. It removes name, address and user agent from the viewer's \
             events; their counts stay. At the time of the response, no byte of the name is in the ledger's file or its write-ahead log. PostgreSQL removes old \
             row versions with its next `VACUUM`. Later requests of the viewer are recorded again.
             """,

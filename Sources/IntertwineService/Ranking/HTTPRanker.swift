@@ -14,16 +14,9 @@ struct HTTPRanker: FeedRanker {
         let description: String
     }
 
-    private struct Answer: Decodable {
-        struct Item: Decodable {
-            var id: String
-            var reason: String?
-        }
-
-        var items: [Item]
-        var cursor: String?
-    }
-
+    private static let items = JSONPointer(member: "items")
+    private static let cursor = JSONPointer(member: "cursor")
+    private static let longestID = 1_024
     private static let longestReason = 500
     private static let longestCursor = 1_024
     private static let bodyLimit = 256 << 10
@@ -33,26 +26,38 @@ struct HTTPRanker: FeedRanker {
 
     init(at url: FetchURL, through client: RankerClient) { (self.url, self.client) = (url, client) }
 
-    func skeleton(of feed: String, for context: FeedContext, limit: Int, after cursor: String?) async throws -> FeedSkeleton {
+    func skeleton(
+        of feed: String, for context: FeedContext, limit: Int, after cursor: String?, isPreview: Bool
+    ) async throws -> FeedSkeleton {
         var fields = [("feed", feed), ("limit", String(limit))]
         if let viewer = context.viewer { fields.append(("viewer", viewer)) }
         if let cursor { fields.append(("cursor", cursor)) }
         if let language = context.language { fields.append(("locale", language.tag)) }
         for (name, values) in context.attributes.sorted(by: { $0.key < $1.key }) { fields += values.map { ("attribute.\(name)", $0) } }
+        if isPreview { fields.append(("preview", "true")) }
         for (name, values) in context.filters.sorted(by: { $0.key < $1.key }) { fields += values.map { ("filter.\(name)", $0) } }
         let query = fields.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
         let separator = url.text.contains("?") ? "&" : "?"
         return try await client.perform(at: url, query: "\(separator)\(query)", bodyLimit: Self.bodyLimit) { body in
-            let answer = try JSONDecoder().decode(Answer.self, from: Data(body))
-            if let cursor = answer.cursor, cursor.isEmpty || cursor.utf8.count > Self.longestCursor {
-                throw Failure(description: "its cursor is empty or longer than \(Self.longestCursor) bytes")
-            }
-            let items = answer.items.map { item in
-                let reason = item.reason.flatMap { (1...Self.longestReason).contains($0.utf8.count) ? $0 : nil }
-                return FeedSkeleton.Item(cell: item.id, reason: reason)
-            }
-            return FeedSkeleton(items, cursor: answer.cursor)
+            try Self.skeleton(RemotePage(body, items: Self.items, cursor: Self.cursor))
         }
+    }
+
+    /// An error in one entry costs that entry, or its reason.
+    private static func skeleton(_ page: RemotePage) throws -> FeedSkeleton {
+        if let cursor = page.cursor, cursor.utf8.count > longestCursor {
+            throw Failure(description: "its cursor is longer than \(longestCursor) bytes")
+        }
+        var (items, entries): ([FeedSkeleton.Item], Int) = ([], 0)
+        try page.forEachObject { entry in
+            entries += 1
+            guard let id = try? entry.text("id", limit: longestID) else { return }
+            let reason = (try? entry.optionalText("reason", limit: longestReason)) ?? nil
+            let text = reason.map { String(decoding: $0, as: UTF8.self) }
+            items.append(FeedSkeleton.Item(cell: String(decoding: id, as: UTF8.self), reason: text))
+        }
+        if items.isEmpty, entries > 0 { throw Failure(description: "none of its items has an id") }
+        return FeedSkeleton(items, cursor: page.cursor)
     }
 
     private static func encoded(_ text: String) -> String {

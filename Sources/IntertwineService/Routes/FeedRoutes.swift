@@ -248,9 +248,10 @@ struct FeedRoutes: Sendable {
         let gzip = head.acceptsGzip
         guard let sender = clients.viewers.identity(of: head, from: match.peer, now: now) else { return nil }
         var client = PageClient(sender.viewer, in: ledger)
-        if assembler.hasOwnAds || campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
+        if assembler.needsFacts || campaigns.mayHaveActive(feed: assembler.title, at: now, store.version) {
             client.targeting = clients.targeting(of: head, from: peer, as: sender, now: now)
         }
+        client.asksRanker = client.targeting?.allocates == true
         if assembler.dependsOnViewer { client.attributes = clients.attributes(of: head, from: peer, as: sender) }
         if makesPage(of: assembler, for: sender, at: now) {
             return { [loader, feed, client] promise in
@@ -319,14 +320,16 @@ struct FeedRoutes: Sendable {
     }
 
     private func facts(for request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> TargetingContext? {
-        guard feed.hasOwnAds || campaigns.mayHaveActive(feed: feed.title, at: request.now, store.version) else { return nil }
+        guard feed.needsFacts || campaigns.mayHaveActive(feed: feed.title, at: request.now, store.version) else { return nil }
         return clients.targeting(of: request.head, from: request.request.peer.address, as: sender, now: request.now)
     }
 
     private func client(of request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> PageClient {
-        PageClient(
+        var client = PageClient(
             sender.viewer, in: ledger, targeting: facts(for: request, sender, at: feed),
             attributes: attributes(of: request, sender, at: feed))
+        client.asksRanker = client.targeting?.allocates == true
+        return client
     }
 
     private func attributes(of request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> ViewerAttributes? {

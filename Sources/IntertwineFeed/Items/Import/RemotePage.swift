@@ -55,12 +55,23 @@ package struct RemotePage: Sendable {
         leavingOut report: ((ItemError) -> Void)? = nil,
         _ body: (Result<ValidatedItem, ItemError>?) throws -> Void
     ) throws {
+        try forEachElement { try body(element($0, kind, fields, conditions, report)) }
+    }
+
+    /// Calls the body with the items that are objects.
+    package func forEachObject(_ body: (ItemFields) throws -> Void) throws {
+        try forEachElement { range in
+            if let object = try? object(range) { try body(ItemFields(object)) }
+        }
+    }
+
+    private func forEachElement(_ body: (Range<Int>) throws -> Void) throws {
         guard var position = list.map({ $0.lowerBound + 1 }) else { return }
         while true {
             position = try Self.position(after: position, in: bytes)
             if bytes[position] == UInt8(ascii: "]") { return }
             let end = try Self.end(of: position, in: bytes)
-            try body(element(position..<end, kind, fields, conditions, report))
+            try body(position..<end)
             position = try Self.position(after: end, in: bytes)
             switch bytes[position] {
             case UInt8(ascii: ","): position += 1

@@ -130,7 +130,9 @@ struct AdSourceTests {
         for client in [PageClient(), PageClient(targeting: others)] {
             #expect(try await feed.page(request, for: client).adIDs == ["ad:0", "ad:1", "ad:2"])
         }
-        #expect(try await feed.preview(request, for: PageClient(targeting: others), showsDrafts: false).adIDs == ["ad:0", "ad:1", "ad:2"])
+        var preview = request
+        preview.preview = FeedRequest.Preview(showsDrafts: false)
+        #expect(try await feed.page(preview, for: PageClient(targeting: others)).adIDs == ["ad:0", "ad:1", "ad:2"])
         #expect(asked.withLock { $0 } == 1)
         #expect(try await feed.page(request, for: PageClient(targeting: TargetingContext(moment: 3))).adIDs.first == "ad:5")
         #expect(asked.withLock { $0 } == 2)

@@ -11,15 +11,19 @@ private final class TestRanker: FeedRanker {
         var fails = false
         var echoes = false
         var limits: [Int] = []
+        var previews = 0
     }
 
     let state = Mutex(State())
 
     init(_ ids: [String]) { state.withLock { $0.ids = ids } }
 
-    func skeleton(of feed: String, for context: FeedContext, limit: Int, after cursor: String?) async throws -> FeedSkeleton {
+    func skeleton(
+        of feed: String, for context: FeedContext, limit: Int, after cursor: String?, isPreview: Bool
+    ) async throws -> FeedSkeleton {
         try state.withLock { state in
             state.limits.append(limit)
+            if isPreview { state.previews += 1 }
             if state.fails { throw Failure() }
             let start = cursor.flatMap { Int($0) } ?? 0
             let ids = state.ids.dropFirst(start).prefix(limit)
@@ -151,6 +155,38 @@ struct RankingTests {
         // A later session is ranked again.
         ranker.state.withLock { $0.fails = false }
         #expect(try await page(fixture, limit: 2).isDegraded == false)
+    }
+
+    @Test("A preview has the ranker's order, which is not remembered for the viewer")
+    func preview() async throws {
+        let (fixture, ranker) = try fixture(["user:u5", "user:none", "user:u0"])
+        let feed = fixture.assembler()
+        var request = FeedRequest(limit: 2, now: Fixture.now)
+        request.preview = FeedRequest.Preview(showsDrafts: false)
+        let page = try await feed.page(request, for: .viewer("ann", hiding: []))
+        #expect(page.contentIDs == ["user:u5", "user:u0"] && !page.isDegraded)
+        #expect(ranker.state.withLock { $0.previews == $0.limits.count && $0.previews == 2 })
+        ranker.state.withLock { $0.fails = true }
+        let own = try await feed.page(FeedRequest(limit: 2, now: Fixture.now), for: .viewer("ann", hiding: []))
+        #expect(own.contentIDs == ["user:u0", "user:u1"] && own.isDegraded)
+        let degraded = try await feed.page(request, for: .viewer("ann", hiding: []))
+        #expect(degraded.contentIDs == ["user:u0", "user:u1"] && degraded.isDegraded)
+    }
+
+    @Test("What is remembered of a viewer can be forgotten, with every filter, and that of others stays")
+    func forgotten() async throws {
+        // The composed and the decomposed name are different viewers.
+        let (ann, other) = ("\u{E9}", "e\u{301}")
+        let (fixture, ranker) = try fixture(["user:u5"])
+        let feed = fixture.assembler()
+        func page(_ viewer: String) async throws -> [String] {
+            try await feed.page(FeedRequest(limit: 1, now: Fixture.now), for: .viewer(viewer, hiding: [])).contentIDs
+        }
+        for viewer in [ann, other] { #expect(try await page(viewer) == ["user:u5"]) }
+        ranker.state.withLock { $0.fails = true }
+        feed.forgetRanking(of: ann)
+        #expect(try await page(ann) == ["user:u0"])
+        #expect(try await page(other) == ["user:u5"])
     }
 
     @Test("A ranker that fails within a page ends the page, and the session continues after it")

@@ -115,7 +115,11 @@ struct RankerTests {
 
     @Test(
         "An invalid, slow or missing answer shows the feed's own order",
-        arguments: [#"{"items":[{"id":3}]}"#, #"{"items":[],"cursor":""}"#, "slow", "status", "long", "moved"])
+        arguments: [
+            #"{"items":[{"id":3}]}"#, #"{"items":["user:4"]"#, #"{"items":{}}"#, #"{"cursor":"1"}"#, "",
+            "slow", "status", "long",
+            "moved",
+        ])
     func failures(answer: String) async throws {
         try await run(["feed.ranker-timeout": "150ms"]) { _, connection in
             switch answer {
@@ -134,6 +138,137 @@ struct RankerTests {
             #expect(start.duration(to: .now) < .seconds(1.4))
             let next: Page = try await service.client.get(try #require(page.page.next)).decoded()
             #expect(next.ids == ["user:3", "user:4", "user:5"] && next.page.degraded == true)
+        }
+    }
+
+    @Test("What is wrong in an entry costs that entry, or its reason")
+    func entries() async throws {
+        let wrong = [
+            "null", "3", #""user:3""#, "[]", "{}", #"{"id":null}"#, #"{"id":3}"#, #"{"id":""}"#, #"{"id":["user:3"]}"#,
+            #"{"id":"user:77"}"#, #"{"id":"user:4"}"#, #"{"id":"ad:1"}"#, #"{"id":"user"}"#, #"{"id":"none:1"}"#,
+            #"{"id":"user:\ud800"}"#, #"{"id":"a","id":"b"}"#, "NaN",
+            #"{"id":"\#(String(repeating: "x", count: 5_000))"}"#, #"{"id":"user:\u0000"}"#,
+        ]
+        let reasons = ["7", "null", "{}", "\"\"", #""\#(String(repeating: "x", count: 501))""#].enumerated().map {
+            #"{"id":"user:\#($0 + 4)","reason":\#($1)}"#
+        }
+        let entries = [reasons[0]] + wrong + reasons[1...] + [#"{"id":"user:1","reason":"good","x":"\ud800","y":NaN}"#]
+        try await run { _, connection in
+            connection.answer(200, body: Array("\u{FEFF}{\"items\":[\(entries.joined(separator: ","))],\"cursor\":null}".utf8))
+        } _: { service, origin in
+            let response = try await service.client.get("/feed?limit=50")
+            let page: Page = try response.decoded()
+            #expect(page.ids == ["user:4", "user:5", "user:6", "user:7", "user:8", "user:1"], "\(response.text)")
+            #expect(page.cells.compactMap(\.reason) == ["good"] && page.page.degraded == nil && origin.requests.count == 1)
+        }
+    }
+
+    @Test("HEAD requests and robots without a name get the feed's own order, and the ranker is not asked")
+    func unasked() async throws {
+        try await run { _, connection in
+            connection.answer(200, body: Array(#"{"items":[{"id":"user:8"},{"id":"user:7"}],"cursor":"n"}"#.utf8))
+        } _: { service, origin in
+            let robot = ["User-Agent": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"]
+            let person = ["User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"]
+            let ranked: Page = try await service.client.get("/feed?limit=1", fields: person).decoded()
+            #expect(ranked.ids == ["user:8"] && origin.requests.count == 1)
+            // The second query takes the route that reads all parameters.
+            for query in ["limit=1", "limit=1&layout=collection"] {
+                let head = try await service.client.send(.head, "/feed?\(query)", fields: person)
+                #expect(head.status == 200 && head["content-type"] == "application/json")
+                let page: Page = try await service.client.get("/feed?\(query)", fields: robot).decoded()
+                #expect(page.ids == ["user:0"] && page.page.degraded == nil)
+                let next: Page = try await service.client.get(try #require(page.page.next), fields: robot).decoded()
+                #expect(next.ids == ["user:1"] && next.page.degraded == nil)
+            }
+            // A robot that follows a person's link repeats nothing.
+            let next: Page = try await service.client.get(try #require(ranked.page.next), fields: robot).decoded()
+            #expect(next.ids == ["user:0"])
+            #expect(origin.requests.count == 1)
+            _ = try await service.client.get("/feed?limit=1", fields: robot.merging(["X-Viewer-ID": "ann"]) { $1 })
+            #expect(origin.requests.count == 2)
+        }
+    }
+
+    @Test("Operators preview the ranker's order, as the viewer, and the ranker knows that it is a preview")
+    func preview() async throws {
+        let fails = Atomic(false)
+        try await run { _, connection in
+            if fails.load(ordering: .relaxed) { return connection.answer(500) }
+            connection.answer(200, body: Array(#"{"items":[{"id":"user:8","reason":"new"},{"id":"user:7"}],"cursor":"n"}"#.utf8))
+        } _: { service, origin in
+            func page(_ href: String) async throws -> Page { try await service.operators.get(href).decoded() }
+            let first = try await page("/admin/preview/feeds/main?limit=2&viewer=ann")
+            #expect(first.ids == ["user:8", "user:7"] && first.cells.compactMap(\.reason) == ["new"] && first.page.degraded == nil)
+            #expect(origin.requests.map(\.path) == ["/rank?model=a&feed=main&limit=2&viewer=ann&preview=true"])
+            _ = try await page(try #require(first.page.next))
+            #expect(origin.requests.dropFirst().allSatisfy { $0.path.contains("cursor=n") && $0.path.hasSuffix("&preview=true") })
+            fails.store(true, ordering: .relaxed)
+            // It was not remembered as the viewer's last ranking.
+            let own: Page = try await service.client.get("/feed?limit=2", fields: ["X-Viewer-ID": "ann"]).decoded()
+            #expect(own.ids == ["user:0", "user:1"] && own.page.degraded == true)
+            let degraded = try await page("/admin/preview/feeds/main?limit=2&viewer=ann")
+            #expect(degraded.ids == ["user:0", "user:1"] && degraded.page.degraded == true)
+        }
+    }
+
+    @Test("The erasure of a viewer removes the last ranking from memory")
+    func erasure() async throws {
+        let fails = Atomic(false)
+        try await run { _, connection in
+            if fails.load(ordering: .relaxed) { return connection.answer(500) }
+            connection.answer(200, body: Array(#"{"items":[{"id":"user:8"}]}"#.utf8))
+        } _: { service, _ in
+            func first() async throws -> [String] {
+                var found: [String] = []
+                for viewer in ["ann", "bob"] {
+                    found += try await service.client.get("/feed?limit=1", fields: ["X-Viewer-ID": viewer]).decoded(as: Page.self).ids
+                }
+                return found
+            }
+            var found = [try await first()]
+            fails.store(true, ordering: .relaxed)
+            found.append(try await first())
+            let answer = try await service.operators.delete("/admin/viewers/ann")
+            found.append(try await first())
+            #expect(answer.status == 200 && found == [["user:8", "user:8"], ["user:8", "user:8"], ["user:0", "user:8"]])
+        }
+    }
+
+    @Test("After 200 requests that a ranker leaves unanswered, nothing of them remains")
+    func timeouts() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let settings = ["feed.ranker-timeout": "2s", "feed.ranker-requests": "300", "limits.requests-per-connection": "100000"]
+        try await run(settings) { request, connection in
+            if !request.path.contains("limit=1&") { gate.wait() }
+            connection.answer(200, body: Array(#"{"items":[{"id":"user:8"}]}"#.utf8))
+        } _: { service, _ in
+            let first: Page = try await service.client.get("/feed?limit=1", fields: ["X-Viewer-ID": "ann"]).decoded()
+            #expect(first.ids == ["user:8"])
+            let (descriptors, threads) = (ProcessFacts.descriptors, ProcessFacts.threads)
+            // At once, because a ranker that fails again and again is not asked.
+            let waits = try await withThrowingTaskGroup(of: Duration.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        let start = ContinuousClock.now
+                        let page: Page = try await service.client.get("/feed?limit=2", fields: ["X-Viewer-ID": "v\(number)"]).decoded()
+                        #expect(page.page.degraded == true && page.ids == ["user:0", "user:1"])
+                        return start.duration(to: .now)
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(waits.max() ?? .zero < .seconds(8))
+            let failed = try await offPool { try service.metric(#"intertwine_ranker_requests_total{outcome="failed"}"#) }
+            #expect(failed >= 150, "\(failed)")
+            for _ in 0..<200 {
+                let start = ContinuousClock.now
+                let page: Page = try await service.client.get("/feed?limit=2").decoded()
+                #expect(page.page.degraded == true && start.duration(to: .now) < .seconds(2))
+            }
+            gate.open()
+            try await offPool { try poll { ProcessFacts.descriptors <= descriptors + 8 && ProcessFacts.threads <= threads + 8 } }
         }
     }
 

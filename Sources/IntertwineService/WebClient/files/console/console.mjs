@@ -302,8 +302,10 @@ function preview() {
     create("p", { className: "quiet", textContent: "The page that the feed has at a moment, for a viewer or without one. It counts nothing. Times are in your zone; without one it is now." }),
     ...asking("Preview", fields, "Show", async ({ feed, ...values }) => {
       const answer = await json(`/admin/preview/feeds/${encodeURIComponent(feed)}?${new URLSearchParams({ ...values, limit: 50 })}`)
-      return [table("Page", [
-        { name: "Cell", value: ({ id }) => itemLink(id.split("#")[0], id) }, { name: "Shows", isWide: true, value: textsOf }, { name: "As", value: ({ identifier }) => identifier },
+      const why = answer.cells.some(({ reason }) => reason) ? [{ name: "Why", value: ({ reason }) => reason ?? "" }] : []
+      const failed = create("p", { className: "quiet", textContent: "The ranker of the feed failed: this is the viewer's last ranking, or the feed's own order." })
+      return [...(answer.page.degraded ? [failed] : []), table("Page", [
+        { name: "Cell", value: ({ id }) => itemLink(id.split("#")[0], id) }, { name: "Shows", isWide: true, value: textsOf }, { name: "As", value: ({ identifier }) => identifier }, ...why,
       ], answer.cells)]
     }),
   ]
