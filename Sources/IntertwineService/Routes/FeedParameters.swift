@@ -8,8 +8,7 @@ enum FeedParameters {
         let name = name.lowercased()
         let known = [
             "", "cachebuster", "cb", "ef_id", "epik", "igsh", "igshid", "li_fat_id", "mibextid", "mkt_tok", "nocache", "ref", "source",
-            "srsltid",
-            "t", "trk", "ts", "v",
+            "srsltid", "t", "trk", "ts", "v",
         ]
         return known.contains(name) || ["_", "gad_", "hsa_", "mc_", "mtm_", "pk_", "utm_", "vero_"].contains { name.hasPrefix($0) }
             || ["braid", "cid", "clid", "clickid", "clkid"].contains { name.hasSuffix($0) }

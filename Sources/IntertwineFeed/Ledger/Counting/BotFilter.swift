@@ -24,8 +24,7 @@ package struct BotFilter: Sendable, Hashable {
 
     private static let domains: Set<Substring> = [
         "app", "at", "au", "be", "br", "ca", "ch", "cn", "co", "com", "cz", "de", "dev", "dk", "es", "eu", "fi", "fr", "in", "info", "io",
-        "it", "jp",
-        "kr", "me", "net", "nl", "no", "org", "pl", "pt", "ru", "se", "tr", "tv", "ua", "uk", "us",
+        "it", "jp", "kr", "me", "net", "nl", "no", "org", "pl", "pt", "ru", "se", "tr", "tv", "ua", "uk", "us",
     ]
 
     /// The package of an app, such as `com.acme.spider`, begins with its domain in reverse, and a robot's address ends with it.

@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -40,6 +41,34 @@ struct AdServerTests {
     }
 
     func delivery(_ ledger: (any CampaignLedger)? = nil) -> AdServer { AdServer(ledger: ledger) }
+
+    /// A ledger that records what is written with the counts that are read.
+    private final class WriteRecorder: CampaignLedger {
+        private let ledger = SimulatedLedger(processes: 1)
+        let writes = Mutex<[[String: Int64]]>([])
+
+        func exposures(of viewer: String, since moment: Int64) throws -> [FrequencyCount] { [] }
+
+        func refresh(adding offers: [String: Int64], _ queries: [DeliveryQuery], now: Int64) throws -> DeliveryRefresh {
+            if !offers.isEmpty { writes.withLock { $0.append(offers) } }
+            return ledger.refresh(adding: offers, queries, now: now)
+        }
+    }
+
+    @Test("A page that reads the counts itself, because they are old, writes no offers; the next refresh writes them")
+    func reads() throws {
+        let ledger = WriteRecorder()
+        let delivery = AdServer(ledger: ledger, isShared: true)
+        let index = Self.campaignIndex([Self.campaign("a") { $0.goal = .init(unit: .impressions, total: 100) }])
+        for page in 1...3 {
+            // Each page is a minute after the last, and nothing else has read the counts.
+            let served = try delivery.choose(Self.page(page: UInt32(page), now: Self.start + Int64(page) * 60_000), of: index)
+            #expect(served.first??.campaign == "a")
+        }
+        #expect(ledger.writes.withLock { $0 } == [])
+        try delivery.refresh(now: Self.start + 200_000)
+        #expect(ledger.writes.withLock { $0 } == [["a": 3]])
+    }
 
     /// What the simulations have a tenth of in the small size.
     private static let scale = TestSize.full(10, small: 1)
