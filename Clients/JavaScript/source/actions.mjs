@@ -131,7 +131,7 @@ export class Actions {
       return;
     }
     try {
-      const response = await this.client.send(href, { method, body, key: request.hasKey ? key : undefined, owner, slot, ...options });
+      const response = await this.client.send(href, { method, body, key: request.hasKey ? key : undefined, answer: "commands", owner, slot, ...options });
       this.#complete(invocation, response.value, owner, revert);
     } catch (error) {
       // A person who must sign in sees that nothing was performed.

@@ -78,6 +78,7 @@ export class FeedClient extends EventTarget {
    * Sends a request, and returns `{ status, value, tag, language }`.
    *
    * - key: the idempotency key. The service performs requests with an equal key once.
+   * - answer: the name of the list in the service's response. A success without it is an intermediary's.
    * - owner, slot: the owner of the cell and the slot, for the request log. fetch: sends this request.
    * - reportsLoss: false if a failure says nothing about the state of the service.
    *
@@ -195,10 +196,10 @@ export class FeedClient extends EventTarget {
     return fetch(url, token === null ? init : { ...init, headers: { ...init.headers, Authorization: `Bearer ${token}` } });
   }
 
-  async #attempt(href, { method = "GET", headers = {}, body, key, owner, slot, keepalive = false, signal, fetch = this.fetch, reportsLoss = true }) {
+  async #attempt(href, { method = "GET", headers = {}, body, key, answer, owner, slot, keepalive = false, signal, fetch = this.fetch, reportsLoss = true }) {
     const url = this.resolve(href);
     if (url === null) throw new TypeError(`Invalid link: ${href}`);
-    const request = { method, hasKey: key !== undefined, reportsLoss };
+    const request = { method, hasKey: key !== undefined, answer, reportsLoss };
     const logged = key === undefined ? headers : { ...headers, "Idempotency-Key": key };
     const sent = this.fields(logged);
     if (body !== undefined) sent["Content-Type"] = "application/json";

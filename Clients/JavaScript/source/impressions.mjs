@@ -98,7 +98,8 @@ export class Impressions {
     try {
       // A repeated request is harmless: each token counts once.
       const response = await this.client.send(href, {
-        method: "POST", body: { events: impressions.map(({ event }) => event) }, owner: first, slot: "impression", keepalive, attempts: 1,
+        method: "POST", body: { events: impressions.map(({ event }) => event) }, answer: "results", owner: first, slot: "impression", keepalive,
+        attempts: 1,
       });
       this.backoff.reset();
       logged.forEach((entry) => entry.end(`status ${response.status}, in a batch`));

@@ -74,7 +74,7 @@ export class Outbox extends EventTarget {
       this.#active = gesture;
       try {
         const { key, method, href, body, hasKey, owner, slot } = gesture;
-        const response = await this.client.send(href, { method, body, key: hasKey ? key : undefined, owner, slot });
+        const response = await this.client.send(href, { method, body, key: hasKey ? key : undefined, answer: "commands", owner, slot });
         this.#end(gesture, "sent", { response });
       } catch (error) {
         // Gestures wait until the viewer is signed in again. An error of the function `token` means the same.

@@ -72,11 +72,13 @@ export function responseValue(response, { request, now = Date.now(), cause }) {
     const title = text("title") ?? `The server answered ${status}`;
     throw new ProblemError({ status, title, detail: text("detail"), type: text("type"), errors, instance: text("instance"), value });
   }
-  // All responses of the service are objects of JSON, or 204. Another one is truncated, or was sent by an intermediary.
+  // All responses of the service are objects of JSON, or 204. Another one is truncated, or was sent by an intermediary. A gateway may send an
+  // object of its own, such as `{"error": "expired"}`, so the response to a write must have the list that the service answers with.
   const needsSignIn = status < 300 && value === undefined && isWebPage(mediaType, body);
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value) && !/\bproblem\+json\b/i.test(mediaType);
-  if (needsSignIn || (status < 300 && !isObject && !(status === 204 && body === ""))) {
-    throw new UnavailableError("the response is no object of JSON", { status, isRetryable, needsSignIn });
+  const isAnswer = isObject && (request.answer === undefined || Array.isArray(value[request.answer]));
+  if (needsSignIn || (status < 300 && !isAnswer && !(status === 204 && body === ""))) {
+    throw new UnavailableError("the response is not the service's", { status, isRetryable, needsSignIn });
   }
   return value;
 }

@@ -62,7 +62,7 @@ const made = {
       let isFirst = true;
       const fetch = async () => {
         sent += 1;
-        if (!isFirst) return new Response("{}", { headers: { "Content-Type": "application/json" } });
+        if (!isFirst) return new Response(null, { status: 204 });
         isFirst = false;
         if (response === null) throw new TypeError("no response");
         const { status, headers, body, type = "default" } = response;

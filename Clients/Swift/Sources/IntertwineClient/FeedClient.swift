@@ -187,8 +187,11 @@ public struct FeedClient: Sendable {
     ///
     /// The server redirects none of these requests. A redirect is an intermediary's, for example to its login page, and refuses the request.
     ///
-    /// - Parameter key: The idempotency key of the gesture: the server performs requests with an equal key once.
-    func submit(_ method: String, _ href: String, body: JSONValue?, key: String?) async throws -> (
+    /// - Parameters:
+    ///   - key: The idempotency key of the gesture: the server performs requests with an equal key once.
+    ///   - answer: The name of the array in the server's response. A success without it is an intermediary's, such as a gateway's
+    ///     `{"error": "expired"}`.
+    func submit(_ method: String, _ href: String, body: JSONValue?, key: String?, answer: String? = nil) async throws -> (
         response: HTTPResponse, value: JSONValue?
     ) {
         var request = try request(method, href)
@@ -199,7 +202,7 @@ public struct FeedClient: Sendable {
         }
         if let key { request.setValue(key, forHTTPHeaderField: "Idempotency-Key") }
         let isSafe = ["GET", "HEAD", "PUT", "DELETE"].contains(method.uppercased())
-        return try await exchange(request, isRepeatable: isSafe || key != nil)
+        return try await exchange(request, isRepeatable: isSafe || key != nil, answer: isOfServer(request.url) ? answer : nil)
     }
 
     /// Returns the absolute URL of an href.
@@ -226,7 +229,9 @@ public struct FeedClient: Sendable {
     private func isOfServer(_ url: URL?) -> Bool { url?.scheme == base.scheme && url?.host == base.host && url?.port == base.port }
 
     /// Sends a request whose response is JSON or empty. Any status but 2xx, and 304 for a cached response, is an error.
-    func exchange(_ request: URLRequest, isRepeatable: Bool) async throws -> (response: HTTPResponse, value: JSONValue?) {
+    func exchange(_ request: URLRequest, isRepeatable: Bool, answer: String? = nil) async throws -> (
+        response: HTTPResponse, value: JSONValue?
+    ) {
         try await send(request, isRepeatable: isRepeatable, limit: maxResponseBytes) { response in
             let isConditional = request.value(forHTTPHeaderField: "If-None-Match") != nil
             if let error = FeedClientError.signIn(response.status, response.fields, body: response.body, isConditional: isConditional) {
@@ -241,6 +246,7 @@ public struct FeedClient: Sendable {
             else {
                 throw FeedClientError.invalidResponse(reason: "no object of JSON")
             }
+            if let answer, value[answer]?.array == nil { throw FeedClientError.invalidResponse(reason: "no \(answer)") }
             return (response, value)
         }
     }

@@ -140,7 +140,7 @@ import Testing
             case "/events":
                 isSent.value = true
                 return Self.response(#"{"results": []}"#)
-            case "/selection": return Self.response(#"{"open": {"href": "/click/x"}}"#)
+            case "/selection": return Self.response(#"{"commands": [], "open": {"href": "/click/x"}}"#)
             default: return Self.response(#"{"cells": [\#(cell)], "page": {"next": null}}"#)
             }
         }

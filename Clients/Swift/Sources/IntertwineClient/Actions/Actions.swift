@@ -119,7 +119,7 @@ public actor Actions {
         case .request(let method, let href):
             if let expiresAt = undo.expiresAt, expiresAt <= now() { throw ActionError.undoExpired }
             do {
-                _ = try await client.submit(method, href, body: nil, key: undo.id)
+                _ = try await client.submit(method, href, body: nil, key: undo.id, answer: Self.answer)
             } catch FeedClientError.refused(let problem) where problem.status == 410 {
                 throw ActionError.undoExpired
             } catch FeedClientError.refused(let problem) where problem.status == 409 {
@@ -147,7 +147,7 @@ public actor Actions {
             active = entry.key
             defer { active = nil }
             do {
-                _ = try await client.submit(entry.method, entry.href, body: entry.body, key: Self.needsKey(entry.method) ? entry.key : nil)
+                _ = try await submit(entry)
                 _ = queue.remove(entry.key)
                 changes[entry.key] = nil
             } catch let error as FeedClientError where error.needsSignIn {
@@ -172,10 +172,16 @@ public actor Actions {
     }
 
     private func send(_ entry: ActionQueue.Entry, _ change: OptimisticChange?) async throws -> Invocation.Response {
-        let key = Self.needsKey(entry.method) ? entry.key : nil
-        let (_, value) = try await client.submit(entry.method, entry.href, body: entry.body, key: key)
-        return Invocation.Response(value, change: change, client: client)
+        Invocation.Response(try await submit(entry), change: change, client: client)
     }
+
+    private func submit(_ entry: ActionQueue.Entry) async throws -> JSONValue? {
+        let key = Self.needsKey(entry.method) ? entry.key : nil
+        return try await client.submit(entry.method, entry.href, body: entry.body, key: key, answer: Self.answer).value
+    }
+
+    /// The array in the server's response to an action and to an undo.
+    private static let answer = "commands"
 
     /// Returns true if requests of a method need an idempotency key. Deletions and replacements are idempotent by themselves.
     static func needsKey(_ method: String) -> Bool { method == "POST" || method == "PATCH" }

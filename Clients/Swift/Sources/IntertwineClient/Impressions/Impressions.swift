@@ -159,7 +159,8 @@ public actor Impressions {
         while let batch = batches.first {
             batches[0].isSent = true
             do {
-                _ = try await client.submit("POST", batch.href, body: .object(["events": .array(batch.events)]), key: batch.key)
+                _ = try await client.submit(
+                    "POST", batch.href, body: .object(["events": .array(batch.events)]), key: batch.key, answer: "results")
                 failures = (0, nil)
             } catch let error as FeedClientError where !error.isRetryable && !error.needsSignIn {
                 // The server would refuse the batch again, so it is dropped.

@@ -109,7 +109,7 @@ public class Actions(
             sending.withLock { if (!remove(undo.id)) throw FeedProblem.CannotBeUndone() }
         } else {
             try {
-                client.submit(request.method, request.href, request.body, undo.id)
+                client.submit(request.method, request.href, request.body, undo.id, ANSWER)
             } catch (problem: FeedProblem.Refused) {
                 throw when (problem.details.status) {
                     409 -> FeedProblem.CannotBeUndone()
@@ -158,7 +158,7 @@ public class Actions(
     }
 
     private suspend fun submit(entry: Outbox.Entry): JsonElement? =
-        client.submit(entry.method, entry.href, entry.body, entry.key.takeIf { needsKey(entry.method) })
+        client.submit(entry.method, entry.href, entry.body, entry.key.takeIf { needsKey(entry.method) }, ANSWER)
 
     private suspend fun enqueue(entry: Outbox.Entry, change: OptimisticChange?): Invocation {
         outbox {
@@ -195,6 +195,9 @@ public class Actions(
 
     internal companion object {
         private const val SAVE_INTERVAL = 16
+
+        /** The array in the response of the server to an action and to an undo. */
+        private const val ANSWER = "commands"
 
         /** Returns true if requests of a method need a key. Deletions and replacements can be repeated without one. */
         fun needsKey(method: String): Boolean = method == "POST" || method == "PATCH"

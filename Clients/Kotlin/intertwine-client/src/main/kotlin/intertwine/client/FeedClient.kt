@@ -167,14 +167,18 @@ public class FeedClient(
         return Read(value, language, true)
     }
 
-    /** Sends the request of an action, and returns its JSON; null without a body. Requests with an equal [key] are performed once. */
-    internal suspend fun submit(method: String, href: String, body: JsonElement? = null, key: String? = null): JsonElement? {
+    /**
+     * Sends the request of an action, and returns its JSON; null without a body. Requests with an equal [key] are performed once. [answer] is the
+     * name of the array in the response of the server: a success without it is an intermediary's, such as a gateway's `{"error": "expired"}`.
+     */
+    internal suspend fun submit(method: String, href: String, body: JsonElement? = null, key: String? = null, answer: String? = null): JsonElement? {
         val fields = HashMap<String, String>()
         fields["Accept"] = "application/json"
         if (body != null) fields["Content-Type"] = "application/json"
         if (key != null) fields["Idempotency-Key"] = key
         val isRepeatable = key != null || method in setOf("GET", "HEAD", "PUT", "DELETE")
-        return exchange(request(method, absolute(href), fields, body?.toString()?.encodeToByteArray()), isRepeatable).second
+        val request = request(method, absolute(href), fields, body?.toString()?.encodeToByteArray())
+        return exchange(request, isRepeatable, answer.takeIf { isOfServer(request.url) }).second
     }
 
     /** Reads JSON with a POST, for queries that do not fit into a URL. It can be repeated without a key. */
@@ -197,7 +201,7 @@ public class FeedClient(
     }
 
     /** Sends a request whose response is JSON or empty. */
-    private suspend fun exchange(request: HttpRequest, isRepeatable: Boolean): Pair<HttpResponse, JsonElement?> =
+    private suspend fun exchange(request: HttpRequest, isRepeatable: Boolean, answer: String? = null): Pair<HttpResponse, JsonElement?> =
         send(request, isRepeatable, maxResponseBytes) { response ->
             // Only a request for a changed page can have this success without 2xx.
             if (response.status == 304 && "If-None-Match" in request.headers) return@send response to null
@@ -205,7 +209,9 @@ public class FeedClient(
             if (response.body.isEmpty() && response.status == 204) return@send response to null
             val value = if (response.isOfType("json") && !response.isOfType("problem+json")) withContext(Dispatchers.Default) { parseJson(response.body) } else null
             if (value == null && response.isWebPage) throw FeedProblem.SignInRequired(response.status, null)
-            response to (value as? JsonObject ?: throw FeedProblem.InvalidResponse("The response is no object of JSON."))
+            if (value !is JsonObject) throw FeedProblem.InvalidResponse("The response is no object of JSON.")
+            if (answer != null && value[answer].array == null) throw FeedProblem.InvalidResponse("The response has no $answer.")
+            response to value
         }
 
     /** Sends a request, with retries if they are safe and may help. [read] throws the problem of a response that is no success. */

@@ -183,7 +183,7 @@ public class Impressions(
             val batch = synchronized(lock) { batches.firstOrNull { it.viewer == client.viewer }?.apply { isSent = true } } ?: return null
             save()
             try {
-                client.submit("POST", batch.href, JsonObject(mapOf("events" to JsonArray(batch.events))), batch.key)
+                client.submit("POST", batch.href, JsonObject(mapOf("events" to JsonArray(batch.events))), batch.key, "results")
             } catch (problem: FeedProblem) {
                 if (problem.isRetryable || problem.needsSignIn) return problem
                 // The server would refuse the batch again.
