@@ -148,14 +148,14 @@ fun actionTests(tests: Tests) {
         val server = Server()
         val cell = server.cell()
         val actions = Actions(server.client)
-        server.response = jsonResponse("""{"undo": {"type": "request", "method": "DELETE", "href": "/invocations/1", "expiresAt": "2026-01-02T03:04:05Z"}}""")
+        server.response = jsonResponse("""{"commands": [], "undo": {"type": "request", "method": "DELETE", "href": "/invocations/1", "expiresAt": "2026-01-02T03:04:05Z"}}""")
         val undo = checkNotNull(actions.perform(CellSlot.Dismissal, cell, OptimisticChange.hiding(cell, server.list)).undo)
         server.response = HttpResponse(410)
         expectFailure<FeedProblem.UndoExpired> { actions.undo(undo) }
         server.response = HttpResponse(409)
         expectFailure<FeedProblem.CannotBeUndone> { actions.undo(undo) }
         expectEqual(server.ids, listOf("user:b"))
-        server.response = jsonResponse("{}")
+        server.response = jsonResponse("""{"commands": []}""")
         actions.undo(undo)
         expectEqual(server.ids, listOf("user:a", "user:b"))
         expectEqual(server.sent.last().run { method to url }, "DELETE" to "http://a.example/invocations/1")

@@ -175,7 +175,7 @@ fun faultTests(tests: Tests) {
         val filling = process("http://127.0.0.1:1")
         expectEqual(filling.inputStream.bufferedReader().readLine(), "waiting: $count")
         filling.destroyForcibly().waitFor()
-        FaultyServer { _, _ -> Thread.sleep(5); respond(200, "{}") }.use { server ->
+        FaultyServer { _, _ -> Thread.sleep(5); respond(200, "{\"commands\": []}") }.use { server ->
             val sending = process(server.base)
             eventually("a third is sent") { server.requests.size > count / 3 }
             sending.destroyForcibly().waitFor()
@@ -194,7 +194,7 @@ fun faultTests(tests: Tests) {
     tests.test("faults: offline for $minute", limit = 3.minutes) {
         val page = """{"cells": [{"id": "user:a", "actions": {${post("dismissal")}, ${post("impression", """{"events": [{"token": "t"}]}""")}}}], "page": {}}"""
         val respond: FaultyServer.Connection.(FaultyServer.Request, Int) -> Unit = { request, _ ->
-            if (request.method == "GET") respond(200, page) else respond(200, "{}")
+            if (request.method == "GET") respond(200, page) else respond(200, """{"commands": [], "results": []}""")
         }
         val first = FaultyServer(respond = respond)
         val client = FeedClient(first.base, retry = RetryPolicy(maxAttempts = 2, initialDelay = 100.milliseconds, maxDelay = 1.seconds))
