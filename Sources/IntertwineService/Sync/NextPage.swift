@@ -34,6 +34,9 @@ enum NextPage: Sendable, Hashable {
         }
     }
 
+    /// The values that APIs write in place of a next page, also as texts.
+    private static let ends: Set<String> = ["", "0", "0.0", "-1", "null", "none", "undefined", "false"]
+
     /// nil if the list does not tell its end. Many APIs state 0 or -1 if they have not counted, so a number below what was read tells nothing.
     func count(_ text: String?, after read: Progress) -> Int? {
         guard let count = text.flatMap({ Double($0) }).flatMap({ Int(exactly: $0) }) else { return nil }
@@ -48,7 +51,7 @@ enum NextPage: Sendable, Hashable {
 
     func following(_ head: FetchHead, cursor: String?, first: FetchURL, after read: Progress) throws(FetchError) -> FetchURL? {
         let known = count(cursor, after: read) ?? .max
-        let cursor = cursor == "0" || cursor == "-1" ? nil : cursor
+        let cursor = cursor.flatMap { Self.ends.contains($0.filter { $0 != " " }.lowercased()) ? nil : $0 }
         switch self {
         case .page(let parameter, let start, let last, _):
             let number = Self.number(parameter, in: first.text, or: start)

@@ -585,7 +585,11 @@ struct SyncJobTests {
         api.origin.stop()
     }
 
-    @Test("A cursor of zero or minus one is the end", arguments: ["0", #""0""#, "-1", "[]", "{}", "null", "false", #""""#])
+    @Test(
+        "A cursor that says that there is none is the end",
+        arguments: [
+            "0", #""0""#, "0.0", "-1", "[]", "{}", "null", "false", #""""#, #""null""#, #""None""#, #""false""#, #""undefined""#, #"" ""#,
+        ])
     func lastCursor(_ cursor: String) async throws {
         let api = try Api([]) { state in
             state.instead = { _, connection in
