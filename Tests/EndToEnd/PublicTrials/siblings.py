@@ -118,6 +118,8 @@ def bodies():
         ("other values", (b'[1,"x",true,[],' + PLAIN[1:-1] + b"]",), ALL), ("a truncated list", (PLAIN[:-3],), CLEAR), ("nothing", (b"",), CLEAR),
         ("a web page", (b"<!doctype html><title>x</title>", {"Content-Type": "text/html"}), CLEAR),
     ])
+    serve("mapped-bodies", [("an optional value twice", with_member(b'"text":"a","text":"b"'), ALL), ("a required value twice", with_member(b'"need":"y"'), SOME)],
+          ", fields: {id: id, need: need, text: text}")
 
 
 def responses():
@@ -234,9 +236,10 @@ def dates():
         "Fri, 01 May 2026 17:00:00 GMT", "Fri, 1 May 2026 17:00:00 GMT", "1 May 2026 17:00:00 GMT", "Fri, 01 May 2026 19:00:00 +0200", "Fri May  1 17:00:00 2026",
         "Friday, 01-May-26 17:00:00 GMT", "Fri, 01 May 2026 13:00:00 EDT", "Fri, 01 May 2026 17:00:00 UT", "Fri May 01 17:00:00 +0000 2026", "May 1, 2026 17:00:00 GMT",
         "Fri, 01 May 2026 17:00:00 +0000 (UTC)", "Fri May 01 2026 19:00:00 GMT+0200 (Central European Summer Time)",
+        "2026-05-01 19:00:00 +0200 CEST", "2026-05-01 10:00:00 PDT", "May 1, 2026, 5:00:00\u202fPM UTC", "Fri, 1 May 26 17:00:00 GMT",
         "/Date(1777654800000)/", "/Date(1777654800000+0200)/", 1777654800, 1777654800000, "1777654800", "1777654800.0", 1777654800000000, " 2026-05-01T17:00:00Z \n",
     ]] + [
-        ("2026-05-01", "2026-05-01"), ("20260501", "2026-05-01"), ("2026/05/01", "2026-05-01"), ("2026-05-01T17:00:00", None), ("soon", None), ("", None), (None, None),
+        ("2026-05-01", "2026-05-01"), ("2026-5-1", "2026-05-01"), ("May 1st, 2026", "2026-05-01"), ("01-May-2026", "2026-05-01"), ("20260501", "2026-05-01"), ("2026/05/01", "2026-05-01"), ("2026-05-01T17:00:00", None), ("soon", None), ("", None), (None, None),
         (0, "1970-01-01T00:00:00Z"), (-86400, None), ("20260501170000", None), (202613011700, None), (2026, None), ("2026-02-30T00:00:00Z", None), ("0000-00-00 00:00:00", None), ("01.05.2026", None), ("05/01/2026", None),
         (True, None), ("NaN", None), ("May 2026", None), ("1 May 2026 25:00:00 GMT", None), ("1 Maybe 2026", None),
     ], "dates")

@@ -51,15 +51,17 @@ package struct FieldMapping: Sendable, Hashable {
         var bytes = [UInt8(ascii: "{")]
         bytes.reserveCapacity(object.range.count)
         for (name, origin) in fields {
-            let value: [UInt8]?
-            do throws(ItemError) { value = try Self.value(of: origin, in: object) } catch {
-                throw ItemError(field: name, reason: error.reason)
+            let values: [[UInt8]]
+            // The kind decides what two values cost: a field that is not required is left out.
+            do throws(ItemError) { values = try Self.value(of: origin, in: object).map { [$0] } ?? [] } catch {
+                values = Array(repeating: Array("null".utf8), count: 2)
             }
-            guard let value else { continue }
-            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-            bytes.append(jsonString: name.utf8)
-            bytes.append(UInt8(ascii: ":"))
-            bytes.append(contentsOf: value)
+            for value in values {
+                if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+                bytes.append(jsonString: name.utf8)
+                bytes.append(UInt8(ascii: ":"))
+                bytes.append(contentsOf: value)
+            }
         }
         bytes.append(UInt8(ascii: "}"))
         return try ItemFields(bytes, isLenient: true)

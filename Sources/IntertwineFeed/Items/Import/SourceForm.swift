@@ -105,35 +105,53 @@ private enum SourceDate {
         "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
     ]
     private static let days = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
-    /// The zones of RFC 2822 (4.3).
+    /// The zones of RFC 2822 (4.3) and of Europe. Other names have several meanings.
     private static let offsets = [
         "gmt": "Z", "utc": "Z", "ut": "Z", "z": "Z", "est": "-05", "edt": "-04", "cst": "-06", "cdt": "-05", "mst": "-07", "mdt": "-06",
-        "pst": "-08", "pdt": "-07",
+        "pst": "-08", "pdt": "-07", "wet": "Z", "west": "+01", "cet": "+01", "mez": "+01", "cest": "+02", "mesz": "+02", "eet": "+02",
+        "eest": "+03",
     ]
 
-    /// Rewrites dates with English names, such as `Fri, 1 May 2026 19:00:00 +0200` (RFC 2822), `Fri May 01 17:00:00 +0000 2026` and JavaScript's
-    /// `Fri May 01 2026 19:00:00 GMT+0200 (Central European Summer Time)`, in the order of ``local(_:_:)``; nil for other texts.
+    /// Rewrites dates with English names or a time of twelve hours, such as `Fri, 1 May 2026 19:00:00 +0200` (RFC 2822), JavaScript's
+    /// `Fri May 01 2026 19:00:00 GMT+0200 (Central European Summer Time)`, `May 1st, 2026 at 7:00 PM`, `01-May-2026` and Go's
+    /// `2026-05-01 19:00:00 +0200 CEST`, in the order of ``local(_:_:)``; nil for other texts.
     private static func english(_ text: String) -> String? {
-        var (year, month, day, time, offset): (String?, Int?, Int?, String?, String?)
-        for word in text.lowercased().replacing(/\([^()]*\)/, with: " ").split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init)
-        {
+        var (year, month, day, offset): (String?, Int?, Int?, String?)
+        var time: (hour: Int, rest: Substring)?
+        let plain = text.lowercased().replacing(/\([^()]*\)/, with: " ").replacing(/(\d)(?:st|nd|rd|th)\b/) { $0.1 }
+            .replacing(/\b(\d\d?)-([a-z]+)-(\d+)/) { "\($0.1) \($0.2) \($0.3)" }.replacing(/(\d)([ap]m)\b/) { "\($0.1) \($0.2)" }
+        for word in plain.split(whereSeparator: { $0.isWhitespace || $0 == "," }).map(String.init) {
             let isName: (String) -> Bool = { word.count >= 3 && $0.hasPrefix(word) }
             if let number = Int(word), word.utf8.allSatisfy({ $0 >= 0x30 }) {
-                if word.count == 4, year == nil { year = word } else if word.count <= 2, day == nil { day = number } else { return nil }
-            } else if word.wholeMatch(of: /\d?\d:\d\d(?::\d\d)?/) != nil, time == nil {
-                time = word.dropFirst(2).first == ":" ? word : "0\(word)"
+                if word.count == 4, year == nil {
+                    year = word
+                } else if word.count <= 2, day == nil {
+                    day = number
+                } else if word.count == 2, year == nil, month != nil {
+                    // A year of two digits (RFC 2822, 4.3).
+                    year = number < 50 ? "20\(word)" : "19\(word)"
+                } else {
+                    return nil
+                }
+            } else if let match = word.wholeMatch(of: /(\d{4})([-\/.])(\d\d?)\2(\d\d?)/), year == nil {
+                (year, month, day) = (String(match.1), Int(match.3), Int(match.4))
+            } else if let match = word.wholeMatch(of: /(\d?\d)(:\d\d(?::\d\d(?:\.\d+)?)?)/), time == nil, let hour = Int(match.1) {
+                time = (hour, match.2)
+            } else if ["am", "pm"].contains(word), let hour = time?.hour, (1...12).contains(hour) {
+                time?.hour = hour % 12 + (word == "pm" ? 12 : 0)
             } else if let match = word.wholeMatch(of: /(?:gmt|utc)?([+-]\d\d:?\d\d)/), offset == nil {
                 offset = String(match.1)
-            } else if let zone = offsets[word], offset == nil {
-                offset = zone
+            } else if let zone = offsets[word] {
+                // A name after an offset is that of its zone.
+                offset = offset ?? zone
             } else if let index = months.firstIndex(where: isName), month == nil {
                 month = index + 1
-            } else if !days.contains(where: isName) {
+            } else if !days.contains(where: isName), word != "at" {
                 return nil
             }
         }
         guard let year, let month, let day else { return nil }
         func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(year)-\(digits(month))-\(digits(day))\(time.map { "T\($0)" } ?? "")\(offset ?? "")"
+        return "\(year)-\(digits(month))-\(digits(day))\(time.map { "T\(digits($0.hour))\($0.rest)" } ?? "")\(offset ?? "")"
     }
 }

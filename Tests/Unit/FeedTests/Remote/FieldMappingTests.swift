@@ -94,6 +94,15 @@ struct FieldMappingTests {
             (#""Fri May 01 2026 17:00:00 GMT+0000 (Coordinated Universal Time)""#, "2026-05-01T17:00:00Z"),
             (#""1 May 2026""#, "2026-05-01"), (#""May 1, 2026""#, "2026-05-01"), (#""Fri, 1 May 2026""#, "2026-05-01"),
             (#""1 Sept 2026""#, "2026-09-01"),
+            (#""2026-05-01 19:00:00 +0200 CEST""#, "2026-05-01T17:00:00Z"), (#""2026-05-01 10:00:00 -0700 PDT""#, "2026-05-01T17:00:00Z"),
+            (#""2026-05-01 17:00:00.25 +0000 UTC""#, "2026-05-01T17:00:00.250Z"), (#""2026-05-01 10:00:00 PDT""#, "2026-05-01T17:00:00Z"),
+            (#""Fri, 01 May 2026 19:00:00 MESZ""#, "2026-05-01T17:00:00Z"), (#""Fri, 1 May 26 17:00:00 GMT""#, "2026-05-01T17:00:00Z"),
+            (#""May 1, 2026, 5:00:00\u202fPM UTC""#, "2026-05-01T17:00:00Z"), (#""May 1st, 2026 at 7:00 PM""#, "2026-05-01T17:00:00Z"),
+            (#""Friday, May 1, 2026 7:00pm""#, "2026-05-01T17:00:00Z"),
+            (#""2026-05-01 12:30 AM""#, "2026-04-30T22:30:00Z"), (#""2026-05-01 12:30 PM""#, "2026-05-01T10:30:00Z"),
+            (#""01-May-2026 19:00:00""#, "2026-05-01T17:00:00Z"), (#""01-MAY-2026""#, "2026-05-01"), (#""2nd May 2026""#, "2026-05-02"),
+            (#""2026-5-1""#, "2026-05-01"), (#""2026-5-1 9:00:00""#, "2026-05-01T07:00:00Z"),
+            (#""2026-05-01, 19:00""#, "2026-05-01T17:00:00Z"),
         ])
     func dates(_ json: String, _ text: String) throws {
         let zone = try #require(SourceForm.TimeZoneName("Europe/Berlin"))
@@ -145,6 +154,31 @@ struct FieldMappingTests {
                 FieldMapping([("username", FieldMapping.Origin(.first([JSONPointer(member: "v")]), as: .number))])
                     .fields(from: JSONObject(Array(#"{"v":"x"}"#.utf8))))
         }
+    }
+
+    @Test(
+        "A value that occurs twice is left out, and costs the item only if the field is required",
+        arguments: [
+            (#"{"n":"a","a":"https://e.example/","b":"https://e.example/1","b":"https://e.example/2"}"#, "backgroundUrl", true),
+            (#"{"n":"a","n":"b","a":"https://e.example/"}"#, "username", false),
+            (#"{"n":"a","a":"https://e.example/","a":"https://e.example/"}"#, "avatarUrl", false),
+        ])
+    func twice(_ json: String, _ field: String, _ isKept: Bool) throws {
+        let mapping = FieldMapping([
+            ("username", .pointer(JSONPointer(member: "n"))), ("avatarUrl", .pointer(JSONPointer(member: "a"))),
+            ("type", .constant("regular")),
+            ("backgroundUrl", .pointer(JSONPointer(member: "b"))),
+        ])
+        let fields = try mapping.fields(from: JSONObject(Array(json.utf8)))
+        var faults: [ItemError] = []
+        do throws(ItemError) {
+            _ = try UserKind().validate(fields, leavingOut: { faults.append($0) })
+            #expect(isKept)
+        } catch {
+            #expect(!isKept)
+            faults.append(error)
+        }
+        #expect(faults.map(\.description) == ["\(field): occurs twice"])
     }
 
     @Test("A zone is a name or an offset", arguments: [("+02:00", "17"), ("-05:30", nil), ("UTC", "19"), ("Asia/Tokyo", "10")])
