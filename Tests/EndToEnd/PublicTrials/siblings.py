@@ -116,6 +116,8 @@ def bodies():
         ("depth 100,000", with_member(b'"n":' + b"[" * 100_000 + b"]" * 100_000), ALL), ("500 KB", with_member(b'"n":"' + b"x" * 500_000 + b'"'), ALL),
         ("a name twice", with_member(b'"n":1,"n":2'), ALL), ("an empty name", with_member(b'"":1'), ALL), ("nulls", (b"[null," + PLAIN[1:-1] + b",null]",), ALL),
         ("other values", (b'[1,"x",true,[],' + PLAIN[1:-1] + b"]",), ALL), ("a truncated list", (PLAIN[:-3],), CLEAR), ("nothing", (b"",), CLEAR),
+        ("a list with gaps of PHP", (b'{"0":' + PLAIN[1:-1].replace(b"},{", b"},\n\"2\" : {", 1).replace(b"},{", b"},\"7\":{", 1) + b"}",), ALL),
+        ("an object with an error", (b'{"error":{"id":"a","need":"x"}}',), CLEAR), ("an object of numbers", (b'{"0":1,"1":2}',), CLEAR),
         ("a web page", (b"<!doctype html><title>x</title>", {"Content-Type": "text/html"}), CLEAR),
     ])
     serve("mapped-bodies", [("an optional value twice", with_member(b'"text":"a","text":"b"'), ALL), ("a required value twice", with_member(b'"need":"y"'), SOME)],

@@ -38,7 +38,8 @@ package struct RemotePage: Sendable {
             throw RemotePageError(reason: "\(name) is missing", offset: bytes.count, isOfLocation: true)
         }
         let value = list..<(list < bytes.count ? try Self.end(of: list, until: UInt8(ascii: "}"), in: bytes) : list)
-        let isArray = bytes[value].first == UInt8(ascii: "[")
+        let isNumbered = try Self.isNumbered(at: list, in: bytes)
+        let isArray = isNumbered || bytes[value].first == UInt8(ascii: "[")
         guard isArray || mayEnd && Self.isNothing(bytes[value]) else {
             throw RemotePageError(reason: "\(name) is not an array", offset: list, isOfLocation: true)
         }
@@ -66,16 +67,20 @@ package struct RemotePage: Sendable {
     }
 
     private func forEachElement(_ body: (Range<Int>) throws -> Void) throws {
-        guard var position = list.map({ $0.lowerBound + 1 }) else { return }
+        guard let list else { return }
+        let isObject = bytes[list.lowerBound] == UInt8(ascii: "{")
+        let closing = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
+        var position = list.lowerBound + 1
         while true {
             position = try Self.position(after: position, in: bytes)
-            if bytes[position] == UInt8(ascii: "]") { return }
-            let end = try Self.end(of: position, in: bytes)
+            if bytes[position] == closing { return }
+            if isObject { position = try Self.name(at: position, in: bytes).value }
+            let end = try Self.end(of: position, until: closing, in: bytes)
             try body(position..<end)
             position = try Self.position(after: end, in: bytes)
             switch bytes[position] {
             case UInt8(ascii: ","): position += 1
-            case UInt8(ascii: "]"): return
+            case closing: return
             default: throw RemotePageError(JSONError(.expectedCommaOrEnd, at: position))
             }
         }
@@ -166,15 +171,7 @@ package struct RemotePage: Sendable {
             place = try position(after: place, in: bytes)
             if bytes[place] == closing { return found }
             var key = String(index)
-            if isObject {
-                var scanner = JSONScanner(at: place, isLenient: true)
-                do throws(JSONError) {
-                    key = text(of: try scanner.name(bytes.span), in: bytes)
-                } catch {
-                    throw RemotePageError(error)
-                }
-                place = try position(after: scanner.position, in: bytes)
-            }
+            if isObject { (key, place) = try name(at: place, in: bytes) }
             if key == token, let hit = try find(tokens.dropFirst(), pointer, in: bytes, at: place) {
                 guard found == nil else { throw RemotePageError(reason: "\(pointer) occurs twice", offset: hit) }
                 found = hit
@@ -186,6 +183,22 @@ package struct RemotePage: Sendable {
             default: throw RemotePageError(JSONError(.expectedCommaOrEnd, at: place))
             }
         }
+    }
+
+    private static func name(at index: Int, in bytes: [UInt8]) throws(RemotePageError) -> (text: String, value: Int) {
+        var scanner = JSONScanner(at: index, isLenient: true)
+        let token: JSONToken
+        do throws(JSONError) { token = try scanner.name(bytes.span) } catch { throw RemotePageError(error) }
+        return (text(of: token, in: bytes), try position(after: scanner.position, in: bytes))
+    }
+
+    /// True for an object with an object under a whole number: PHP writes a list with gaps in this form, such as a filtered one.
+    private static func isNumbered(at index: Int, in bytes: [UInt8]) throws(RemotePageError) -> Bool {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "{") else { return false }
+        let first = try position(after: index + 1, in: bytes)
+        guard bytes[first] == UInt8(ascii: "\"") else { return false }
+        let (name, value) = try name(at: first, in: bytes)
+        return Int(name) != nil && bytes[value] == UInt8(ascii: "{")
     }
 
     private static func cursor(at index: Int, _ pointer: JSONPointer, in bytes: [UInt8]) throws(RemotePageError) -> String? {
