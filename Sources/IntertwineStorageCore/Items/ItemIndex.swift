@@ -211,16 +211,17 @@ package struct ItemIndex<Session: SQLSession> {
 
     package func list(_ query: ItemListQuery) throws -> [ListedItem] {
         let layout = try SectionLayout(session)
-        let (table, order, values) = try selection(query, layout)
+        let (rows, keys, values) = try selection(query, layout)
+        let order = { (table: String) in keys.map { "\(table)\($0)" }.joined(separator: ", ") }
         let command = SQLCommand(
             """
             SELECT page.kind, page.id, page.title, page.number, i.variant, i.body, c.changed, d.at, d.reason,
                 (SELECT min(name) FROM source WHERE EXISTS (
                     SELECT 1 FROM source_item AS s WHERE s.source = source.number AND s.kind = page.kind AND s.id = page.id))
-            FROM \(table) AS page LEFT JOIN item_entry AS c ON c.kind = page.kind AND c.id = page.id
+            FROM (\(rows) ORDER BY \(order("")) LIMIT ?1) AS page LEFT JOIN item_entry AS c ON c.kind = page.kind AND c.id = page.id
             LEFT JOIN item AS i ON i.kind = page.kind AND i.id = page.id
             LEFT JOIN takedown AS d ON d.kind = page.kind AND d.id = page.id
-            ORDER BY \(order)
+            ORDER BY \(order("page."))
             """, values)
         var listed: [ListedItem] = []
         try session.run([command]) { _, row in
@@ -242,8 +243,18 @@ package struct ItemIndex<Session: SQLSession> {
         }
     }
 
-    /// Returns the rows of a page as a table with their order and values.
-    private func selection(_ query: ItemListQuery, _ layout: SectionLayout) throws -> (table: String, order: String, values: [SQLValue]) {
+    /// Returns the number of items that a query finds from its anchor on, at most ``ItemListQuery/searchLimit``.
+    package func count(_ query: ItemListQuery) throws -> Int {
+        var query = query
+        query.limit = ItemListQuery.searchLimit
+        let (rows, _, values) = try selection(query, SectionLayout(session))
+        var count = 0
+        try session.run([SQLCommand("SELECT count(*) FROM (\(rows) LIMIT ?1) AS found", values)]) { count = Int($1.integer(0)) }
+        return count
+    }
+
+    /// Returns the rows of a query, the columns of their order, and the values of both.
+    private func selection(_ query: ItemListQuery, _ layout: SectionLayout) throws -> (rows: String, order: [String], values: [SQLValue]) {
         var values: [SQLValue] = [.integer(Int64(query.limit))]
         func parameter(_ value: SQLValue) -> String {
             values.append(value)
@@ -254,7 +265,7 @@ package struct ItemIndex<Session: SQLSession> {
             let lane = parameter(.integer(stream?.rawValue ?? -1))
             let start = parameter(.integer(query.anchor?.number ?? .min))
             let rows = "SELECT kind, id, '' AS title, position AS number FROM item WHERE lane = \(lane) AND position > \(start)"
-            return ("(\(rows) ORDER BY position LIMIT ?1)", "page.number", values)
+            return (rows, ["number"], values)
         }
         var source = "item_entry AS entry"
         let filters =
@@ -307,9 +318,7 @@ package struct ItemIndex<Session: SQLSession> {
             conditions.append("(\(keys.map { "entry.\($0)" }.joined(separator: ", "))) \(comparison) (\(more.joined(separator: ", ")))")
         }
         let condition = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
-        func order(of table: String) -> String { keys.map { "\(table).\($0)\(way)" }.joined(separator: ", ") }
-        let rows = "SELECT kind, id, title, changed, number FROM \(source)\(condition) ORDER BY \(order(of: "entry")) LIMIT ?1"
-        return ("(\(rows))", order(of: "page"), values)
+        return ("SELECT kind, id, title, changed, number FROM \(source)\(condition)", keys.map { $0 + way }, values)
     }
 
     /// Words have letters and digits alone, and filters no quotation marks.
