@@ -144,7 +144,7 @@ extension ItemStore {
         return try await writing { (try ItemIndex($0).update(limit: limit), nil) }
     }
 
-    /// Returns items of the index, which must exist, and without an anchor the number of all that are found, if it is below
+    /// Returns items of the index, which must exist. A query without an anchor has a `total`, the number of all that are found, if it is below
     /// ``ItemListQuery/searchLimit``. `isComplete` is false while changed items have entries that are out of date.
     package func items(_ query: ItemListQuery) async throws -> (items: [ListedItem], total: Int?, sections: [String], isComplete: Bool) {
         try await reading(for: .background) { session in
