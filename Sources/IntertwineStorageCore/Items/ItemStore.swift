@@ -150,9 +150,9 @@ extension ItemStore {
         try await reading(for: .background) { session in
             let index = ItemIndex(session)
             let sections = try SectionLayout(session).streams.keys.sorted() + [StoreOperation.advertisements]
-            let items = try index.list(query)
+            let (items, found) = try index.list(query)
             guard query.anchor == nil else { return (items, nil, sections, try index.backlog(limit: 1) == 0) }
-            let total = items.count < query.limit ? items.count : try index.count(query)
+            let total = items.count < query.limit ? items.count : try found ?? index.count(query)
             return (items, total < ItemListQuery.searchLimit ? total : nil, sections, try index.backlog(limit: 1) == 0)
         }
     }
