@@ -71,11 +71,13 @@ struct ItemListRoutes: Sendable {
         }
 
         static let notes: [String: PropertyNote] = [
+            "total": .init(.count, "The number of items that are found, with the first page, if it is below 10,000."),
             "sections": "The names of the sections, by which items can be listed in their order.",
             "isComplete": "False while the index is being built, or follows a large import: items may be missing.",
         ]
 
         var items: [ItemRow]
+        var total: Int?
         var sections: [String]
         var isComplete: Bool
         var page: ListPage
@@ -169,7 +171,7 @@ struct ItemListRoutes: Sendable {
                     example: """
                         {"items": [{"item": "user:tt", "kind": "user", "id": "tt", "title": "Tongue Twister", "state": "public", \
                         "changed": "2026-11-22T09:00:00Z", "isKept": true, "entityTag": "\\"a7f926ae9b1ba20481b0fe74\\""}], \
-                        "sections": ["advertisements", "main"], "isComplete": true, "page": {"limit": 100, "next": null}}
+                        "total": 1, "sections": ["advertisements", "main"], "isComplete": true, "page": {"limit": 100, "next": null}}
                         """),
                 .notModified, .invalidListRequest, .storeUnavailable,
             ])
@@ -214,12 +216,13 @@ struct ItemListRoutes: Sendable {
         try await indexer.catchUp()
         // A search for punctuation finds nothing.
         if words.isEmpty, !text.isEmpty { query.limit = 0 }
-        let (found, sections, isComplete) = try await store.items(query)
+        let (found, total, sections, isComplete) = try await store.items(query)
         let shown = found.prefix(limit)
         let last = found.count > limit ? shown.last.map { Self.text(of: $0.anchor) } : nil
         let page = ListPage(limit: limit, last: last, path: path)
         return try page.response(
-            Items(items: shown.map { row($0, now: request.now) }, sections: sections, isComplete: isComplete, page: page))
+            Items(
+                items: shown.map { row($0, now: request.now) }, total: total, sections: sections, isComplete: isComplete, page: page))
     }
 
     private func row(_ item: ListedItem, now: Int64) -> Items.ItemRow {

@@ -209,22 +209,26 @@ package struct ItemIndex<Session: SQLSession> {
 
     // MARK: Lists
 
-    package func list(_ query: ItemListQuery) throws -> [ListedItem] {
+    /// Returns the items of a page. `found` is the number of all that a search finds, which a page of it reads anyway; nil without a search.
+    package func list(_ query: ItemListQuery) throws -> (items: [ListedItem], found: Int?) {
         let layout = try SectionLayout(session)
-        let (table, order, values) = try selection(query, layout)
+        let (rows, keys, values) = try selection(query, layout)
+        let order = { (table: String) in keys.map { "\(table)\($0)" }.joined(separator: ", ") }
         let command = SQLCommand(
             """
             SELECT page.kind, page.id, page.title, page.number, i.variant, i.body, c.changed, d.at, d.reason,
                 (SELECT min(name) FROM source WHERE EXISTS (
-                    SELECT 1 FROM source_item AS s WHERE s.source = source.number AND s.kind = page.kind AND s.id = page.id))
-            FROM \(table) AS page LEFT JOIN item_entry AS c ON c.kind = page.kind AND c.id = page.id
+                    SELECT 1 FROM source_item AS s WHERE s.source = source.number AND s.kind = page.kind AND s.id = page.id)), page.found
+            FROM (\(rows) ORDER BY \(order("")) LIMIT ?1) AS page LEFT JOIN item_entry AS c ON c.kind = page.kind AND c.id = page.id
             LEFT JOIN item AS i ON i.kind = page.kind AND i.id = page.id
             LEFT JOIN takedown AS d ON d.kind = page.kind AND d.id = page.id
-            ORDER BY \(order)
+            ORDER BY \(order("page."))
             """, values)
         var listed: [ListedItem] = []
+        var found: Int?
         try session.run([command]) { _, row in
             let key = ItemKey(kind: row.text(0), id: row.text(1))
+            found = row.optionalInteger(10).map(Int.init)
             let changed = row.optionalInteger(6) ?? 0
             listed.append(
                 ListedItem(
@@ -234,27 +238,39 @@ package struct ItemIndex<Session: SQLSession> {
                     takedown: row.optionalInteger(7).map { Takedown(item: key, at: $0, reason: row.optionalText(8)) },
                     source: row.optionalText(9)))
         }
-        return try listed.map { item in
+        let items = try listed.map { item in
             guard item.body == nil, let last = try RevisionTable(session, by: "").removed(item.key) else { return item }
             var item = item
             (item.variant, item.body, item.who) = (last.variant, last.body, last.who)
             return item
         }
+        return (items, found)
     }
 
-    /// Returns the rows of a page as a table with their order and values.
-    private func selection(_ query: ItemListQuery, _ layout: SectionLayout) throws -> (table: String, order: String, values: [SQLValue]) {
+    /// Returns the number of items that a query finds from its anchor on, at most ``ItemListQuery/searchLimit``.
+    package func count(_ query: ItemListQuery) throws -> Int {
+        var query = query
+        query.limit = ItemListQuery.searchLimit
+        let (rows, _, values) = try selection(query, SectionLayout(session))
+        var count = 0
+        try session.run([SQLCommand("SELECT count(*) FROM (\(rows) LIMIT ?1) AS found", values)]) { count = Int($1.integer(0)) }
+        return count
+    }
+
+    /// Returns the rows of a query, the columns of their order, and the values of both.
+    private func selection(_ query: ItemListQuery, _ layout: SectionLayout) throws -> (rows: String, order: [String], values: [SQLValue]) {
         var values: [SQLValue] = [.integer(Int64(query.limit))]
         func parameter(_ value: SQLValue) -> String {
             values.append(value)
             return "?\(values.count)"
         }
+        let none = "CAST(NULL AS bigint)"
         if let section = query.section {
             let stream = layout.streams[section] ?? (section == StoreOperation.advertisements ? .advertisements : nil)
             let lane = parameter(.integer(stream?.rawValue ?? -1))
             let start = parameter(.integer(query.anchor?.number ?? .min))
-            let rows = "SELECT kind, id, '' AS title, position AS number FROM item WHERE lane = \(lane) AND position > \(start)"
-            return ("(\(rows) ORDER BY position LIMIT ?1)", "page.number", values)
+            let rows = "SELECT kind, id, '' AS title, position AS number, \(none) AS found FROM item"
+            return ("\(rows) WHERE lane = \(lane) AND position > \(start)", ["number"], values)
         }
         var source = "item_entry AS entry"
         let filters =
@@ -307,9 +323,8 @@ package struct ItemIndex<Session: SQLSession> {
             conditions.append("(\(keys.map { "entry.\($0)" }.joined(separator: ", "))) \(comparison) (\(more.joined(separator: ", ")))")
         }
         let condition = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
-        func order(of table: String) -> String { keys.map { "\(table).\($0)\(way)" }.joined(separator: ", ") }
-        let rows = "SELECT kind, id, title, changed, number FROM \(source)\(condition) ORDER BY \(order(of: "entry")) LIMIT ?1"
-        return ("(\(rows))", order(of: "page"), values)
+        let found = query.words.isEmpty && query.picture == nil ? none : "count(*) OVER ()"
+        return ("SELECT kind, id, title, changed, number, \(found) AS found FROM \(source)\(condition)", keys.map { $0 + way }, values)
     }
 
     /// Words have letters and digits alone, and filters no quotation marks.

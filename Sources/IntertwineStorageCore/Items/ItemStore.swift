@@ -144,12 +144,16 @@ extension ItemStore {
         return try await writing { (try ItemIndex($0).update(limit: limit), nil) }
     }
 
-    /// Returns items of the index, which must exist. `isComplete` is false while changed items have entries that are out of date.
-    package func items(_ query: ItemListQuery) async throws -> (items: [ListedItem], sections: [String], isComplete: Bool) {
+    /// Returns items of the index, which must exist. A query without an anchor has a `total`, the number of all that are found, if it is below
+    /// ``ItemListQuery/searchLimit``. `isComplete` is false while changed items have entries that are out of date.
+    package func items(_ query: ItemListQuery) async throws -> (items: [ListedItem], total: Int?, sections: [String], isComplete: Bool) {
         try await reading(for: .background) { session in
             let index = ItemIndex(session)
             let sections = try SectionLayout(session).streams.keys.sorted() + [StoreOperation.advertisements]
-            return (try index.list(query), sections, try index.backlog(limit: 1) == 0)
+            let (items, found) = try index.list(query)
+            guard query.anchor == nil else { return (items, nil, sections, try index.backlog(limit: 1) == 0) }
+            let total = items.count < query.limit ? items.count : try found ?? index.count(query)
+            return (items, total < ItemListQuery.searchLimit ? total : nil, sections, try index.backlog(limit: 1) == 0)
         }
     }
 

@@ -117,7 +117,7 @@ def it_shows_what_an_app_receives_beside_the_feed(browser, relay, service):
         # The switches stay, and the panel tells the size that the cell has here.
         assert wide.script(place) == before, (wide.script(place), before)
         wide.script("$$('.cell')[0].focus()")
-        wide.wait(lambda: "here 390 × " in wide.text("#inspector header"), "the size of the cell")
+        wide.wait(lambda: "here\u00a0390\u00a0×" in wide.text("#inspector header"), "the size of the cell")
         assert "width=390" in wide.driver.current_url and "text=2" in wide.driver.current_url
         wide.script(axe())
         assert findings(wide, "the panel") == []

@@ -150,7 +150,10 @@ def edit_all_types(browser, kinds):
         assert field(browser, "de").get_attribute("lang") == "de"
         Select(field(browser, "mood")).select_by_visible_text("loud")
         enter(field(browser, "stars"), "4.5")
-        Select(field(browser, "isHot")).select_by_visible_text("false")
+        # A box that is not required can be without a value. It becomes checked, unchecked and empty.
+        assert not field(browser, "isHot").is_selected()
+        for _ in range(2):
+            browser.click('[data-name="isHot"] input')
         enter(field(browser, "starts"), "2026-05-01")
         assert press(browser, "#save") == "story:s/1 is created.", browser.text("#status")
         story = {"kind": "story", "id": "s/1", "title": {"en": "Swing", "de": "Schwung"}, "mood": "loud", "stars": 4.5, "isHot": False, "starts": "2026-05-01"}
@@ -170,15 +173,19 @@ def edit_all_types(browser, kinds):
         assert press(browser, "#save") == "1 field needs a correction." and field(browser, "all languages").get_attribute("aria-invalid") == "true"
         enter(field(browser, "all languages"), "Jazz")
         assert press(browser, "#save") == "story:s/1 is saved."
-        # Nested objects, lists, and lists of objects as JSON.
+        browser.click('[data-name="isHot"] button')
+        assert press(browser, "#save") == "story:s/1 is saved." and "isHot" not in item(own, "story/s%2F1")[0]
+        # Nested objects, lists, and lists of objects.
         choose(browser, "campaign", "spring")
         enter(field(browser, "advertiser"), "Acme")
         enter(field(browser, "creatives"), "2\n7")
         enter(field(browser, "total"), "5000")
-        enter(field(browser, "caps"), "[{")
-        browser.click("#save")
-        assert not browser.script("return arguments[0].checkValidity()", field(browser, "caps"))
-        enter(field(browser, "caps"), '[{"count": 3, "window": "1d"}]')
+        for count in (3, 4):
+            browser.click('[data-name="caps"] > button')
+            enter(browser.driver.find_elements(By.CSS_SELECTOR, '[data-name="count"] input')[-1], str(count))
+            enter(browser.driver.find_elements(By.CSS_SELECTOR, '[data-name="window"] input')[-1], "1d" if count == 3 else "day")
+        assert press(browser, "#save") == "1 field needs a correction."
+        browser.click('[data-name="caps"] > fieldset:last-of-type > button')
         enter(field(browser, "any"), "plan=free")
         enter(field(browser, "creatives"), "2\nnone")
         assert "no ad 'none'" in press(browser, "#save") and browser.driver.switch_to.active_element == field(browser, "creatives")

@@ -37,6 +37,30 @@ struct ItemIndexTests {
         }
     }
 
+    @Test("The first page has the number of all items that are found, if they are few", arguments: StoreKind.allCases)
+    func total(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        for number in 0..<7 { _ = try await store.put(user("u\(number)", "Same \(number % 2)")) }
+        _ = try await store.put(ad("7", "Same"))
+        try await update(store)
+        let limits = [1, 3, 8, 100]
+        let cases: [(query: ItemListQuery, total: Int)] = [
+            (query(), 8), (query("same"), 8), (query("nothing"), 0), (query { $0.kind = "user" }, 7), (query { $0.order = .title }, 8),
+            (query("same") { $0.kind = "ad" }, 1), (query { $0.state = .takenDown }, 0), (query { $0.schedule = .scheduled }, 0),
+            (query { $0.section = "advertisements" }, 1), (query { $0.picture = "https://pictures.example.com/u3.png" }, 1),
+        ]
+        for (asked, total) in cases {
+            for limit in limits {
+                var asked = asked
+                asked.limit = limit
+                let found = try await store.items(asked)
+                #expect(found.total == total, "\(asked)")
+                asked.anchor = found.items.last?.anchor
+                if asked.anchor != nil { #expect(try await store.items(asked).total == nil) }
+            }
+        }
+    }
+
     private func update(_ store: any ItemStore) async throws {
         while try await store.updateIndex(limit: 3) > 0 {}
     }

@@ -62,11 +62,13 @@ package struct CampaignKind: ItemKind {
          },
          "properties": {
            "kind": {"const": "campaign"}, "id": {"$ref": "#/$defs/name"}, "advertiser": {"$ref": "#/$defs/text"},
-           "creatives": {"type": "array", "minItems": 1, "maxItems": 64, "uniqueItems": true, "items": {"type": ["string", "integer"]}},
+           "creatives": {"description": "The ids of ads with `house: false`, such as 7, or their kinds and ids, such as banner:7.",
+             "type": "array", "minItems": 1, "maxItems": 64, "uniqueItems": true, "items": {"type": ["string", "integer"]}},
            "paused": {"type": "boolean"},
-           "starts": {"$ref": "#/$defs/moment"}, "ends": {"$ref": "#/$defs/moment"}, "zone": {"$ref": "#/$defs/text"},
-           "priority": {"enum": ["sponsorship", "standard", "house"]},
-           "weight": {"type": "integer", "minimum": 1, "maximum": 1000000},
+           "starts": {"$ref": "#/$defs/moment"}, "ends": {"$ref": "#/$defs/moment"},
+           "zone": {"$ref": "#/$defs/text", "description": "The time zone of days and hours, such as Europe/Berlin. The default is UTC."},
+           "priority": {"enum": ["sponsorship", "standard", "house"], "description": "The default is standard."},
+           "weight": {"type": "integer", "minimum": 1, "maximum": 1000000, "description": "The share among campaigns of one priority."},
            "goal": {"type": "object", "additionalProperties": false, "anyOf": [
              {"required": ["total"]}, {"required": ["daily"]}, {"required": ["budget"]}, {"required": ["dailyBudget"]}],
              "properties": {
@@ -79,14 +81,14 @@ package struct CampaignKind: ItemKind {
            "caps": {"type": "array", "maxItems": 8, "items": {
              "type": "object", "additionalProperties": false, "required": ["count", "window"],
              "properties": {
-               "count": {"type": "integer", "minimum": 1, "maximum": 10000},
-               "window": {"type": "string", "pattern": "^0*[1-9][0-9]*(s|min|h|d)$"}}}},
+               "count": {"type": "integer", "minimum": 1, "maximum": 10000, "description": "Impressions for each viewer."},
+               "window": {"type": "string", "pattern": "^0*[1-9][0-9]*(s|min|h|d)$", "description": "Such as 30min, 12h or 7d."}}}},
            "targeting": {"type": "object", "additionalProperties": false, "properties": {
              "feeds": {"$ref": "#/$defs/texts"}, "sections": {"$ref": "#/$defs/texts"},
              "layouts": {"type": "array", "uniqueItems": true, "items": {"enum": ["collection", "table"]}},
              "locales": {"type": "array", "maxItems": 200, "uniqueItems": true, "items": {
                "type": "string", "pattern": "^(\\*|[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*)$"}},
-             "hours": {"type": "array", "maxItems": 200, "uniqueItems": true, "items": {
+             "hours": {"description": "Such as 9-17 or 22.", "type": "array", "maxItems": 200, "uniqueItems": true, "items": {
                "type": "string", "pattern": "^(1?[0-9]|2[0-3])(-(1?[0-9]|2[0-4]))?$"}},
              "days": {"type": "array", "uniqueItems": true, "items": {"enum": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]}},
              "attributes": {"type": "object", "additionalProperties": false, "properties": {

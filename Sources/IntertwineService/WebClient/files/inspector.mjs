@@ -128,7 +128,7 @@ export class Inspector {
     const { width, height } = displaySize(cell.size);
     const frame = this.feed.layout.frames[index];
     const isOther = frame !== undefined && (frame.width !== width || frame.height !== height);
-    this.size.textContent = `${cell.identifier} · ${width} × ${height}${isOther ? `, here ${frame.width} × ${frame.height}` : ""}`;
+    this.size.textContent = `${cell.identifier} · ${width}\u00A0×\u00A0${height}${isOther ? `, here\u00A0${frame.width}\u00A0×\u00A0${frame.height}` : ""}`;
   }
 
   hide() {

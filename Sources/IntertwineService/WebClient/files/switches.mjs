@@ -11,7 +11,7 @@ const groups = [
 
 /** Shows the switches in a container. `options` are those of the page's URL, which follows the switches. */
 export function showSwitches({ container, feed, options }) {
-  const values = { width: options.width, text: options.text, language: options.language ?? preferred(), scheme: stored() };
+  const values = { width: options.width, text: options.text, language: options.language ?? preferred(), scheme: storedScheme() };
   const apply = {
     width(value) {
       feed.style.maxWidth = value === null ? "" : `${value}px`;
@@ -72,7 +72,8 @@ function preferred() {
   return navigator.languages.map((tag) => tag.split("-")[0]).find((tag) => known.has(tag)) ?? "en";
 }
 
-function showScheme(scheme) {
+/** Shows the page in `light` or `dark` colours, and with null in those of the system. The browser keeps the choice. */
+export function showScheme(scheme) {
   document.documentElement.style.colorScheme = scheme ?? "";
   try {
     if (scheme === null) localStorage.removeItem(schemeKey);
@@ -82,7 +83,7 @@ function showScheme(scheme) {
   }
 }
 
-function stored() {
+export function storedScheme() {
   try {
     const scheme = localStorage.getItem(schemeKey);
     return scheme === "light" || scheme === "dark" ? scheme : null;

@@ -1,7 +1,9 @@
 // The dialog for the options. It sets the page's URL, which loads the page again.
 import { element } from "./client/element/elements.mjs";
+import { showScheme, storedScheme } from "./switches.mjs";
 
 const textSizes = [["", "The browser’s"], ["0.85", "Small"], ["1", "Normal"], ["1.3", "Large"], ["2", "Very large"], ["3", "Largest"]];
+const schemes = [["", "The system’s"], ["light", "Light"], ["dark", "Dark"]];
 const layouts = { collection: "Collection", table: "Table" };
 
 /** Returns a row with a label and a control. */
@@ -53,6 +55,7 @@ export function viewPanel({ dialog, options, sections, feeds }) {
   const language = picker("language", [["", "The browser’s languages"], ...languages], options.language ?? "");
   const viewer = picker("viewer", [["", "This browser"], ["guest", "A guest"], ["ada", "ada"], ["bob", "bob"]], options.viewer ?? "");
   const text = picker("text", textSizes, String(options.text ?? ""));
+  const scheme = picker("scheme", schemes, storedScheme() ?? "");
   const cells = picker("cells", [["", "All cells"], ["own", "Cells with a view of their own"]], options.cells ?? "");
   const raw = [
     ["Width", rawField("width", "the window’s, in points", options.width, { type: "number", min: 1, max: 10_000 })],
@@ -66,12 +69,13 @@ export function viewPanel({ dialog, options, sections, feeds }) {
   const apply = element("button.button", { type: "submit" }, "Show");
   const cancel = element("button.button.is-quiet", { type: "button" }, "Cancel");
   const form = element("form", {}, row("Feed", feed), row("Section", section), row("Layout", layout), row("Text size", text),
-    row("Language", language), row("Viewer", viewer), row("Cells", cells), developer, element("div.view-buttons", {}, cancel, apply));
+    row("Language", language), row("Colours", scheme), row("Viewer", viewer), row("Cells", cells), developer, element("div.view-buttons", {}, cancel, apply));
   dialog.append(form);
   cancel.addEventListener("click", () => dialog.close());
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const values = Object.fromEntries(new FormData(form));
+    showScheme(values.scheme || null);
     const chosen = (name) => values[`${name}-text`] || values[name];
     const list = values.feed !== (options.feed ?? "") || values.section ? "feed" : options.list;
     const changed = { ...values, list, viewer: chosen("viewer"), language: chosen("language"), cells: chosen("cells"), text: Number(values.text) || null, width: Number(values.width) || null };

@@ -108,8 +108,8 @@ async function ads() {
   const goal = ({ goal }) => (goal?.total ? `${number(goal.total)} ${goal.unit}` : goal?.daily ? `${number(goal.daily)} ${goal.unit} a day` : "–")
   const columns = [
     { name: "Campaign", value: (one) => (one.origin === "file" ? [one.campaign, create("span", { className: "quiet", textContent: one.override ? ` of the file, set ${one.override}` : " of the file" })] : itemLink(`campaign:${one.campaign}`, one.campaign)) },
-    { name: "Actions", value: switches }, { name: "Advertiser", value: ({ advertiser }) => advertiser },
     { name: "State", isWide: true, value: (one) => [state(one.state, tones[one.state]), create("span", { className: "quiet", textContent: one.reason ? ` ${one.reason}` : "" })] },
+    { name: "Actions", value: switches }, { name: "Advertiser", value: ({ advertiser }) => advertiser },
     { name: "Goal", isNumber: true, value: goal },
     { name: "Delivered", isNumber: true, value: ({ delivered }) => number(delivered) },
     { name: "Today", isNumber: true, value: ({ deliveredToday }) => number(deliveredToday) },
@@ -168,6 +168,7 @@ async function sources() {
       if (!page.contains(document.activeElement)) sources().then((parts) => page.replaceChildren(...parts), () => {})
     }, 2_000)
   }
+  if (listed.length === 0) return [create("p", { className: "quiet" }, "There are none. The file that the setting ", create("code", { textContent: "sources.file" }), " names declares them.")]
   return [table("Sources", columns, listed)]
 }
 
@@ -302,10 +303,11 @@ function preview() {
     create("p", { className: "quiet", textContent: "The page that the feed has at a moment, for a viewer or without one. It counts nothing. Times are in your zone; without one it is now." }),
     ...asking("Preview", fields, "Show", async ({ feed, ...values }) => {
       const answer = await json(`/admin/preview/feeds/${encodeURIComponent(feed)}?${new URLSearchParams({ ...values, limit: 50 })}`)
-      const why = answer.cells.some(({ reason }) => reason) ? [{ name: "Why", value: ({ reason }) => reason ?? "" }] : []
+      const reasons = answer.cells.some(({ reason }) => reason) ? [{ name: "Reason", isWide: true, value: ({ reason }) => reason ?? "" }] : []
       const failed = create("p", { className: "quiet", textContent: "The ranker of the feed failed: this is the viewer's last ranking, or the feed's own order." })
       return [...(answer.page.degraded ? [failed] : []), table("Page", [
-        { name: "Cell", value: ({ id }) => itemLink(id.split("#")[0], id) }, { name: "Shows", isWide: true, value: textsOf }, { name: "As", value: ({ identifier }) => identifier }, ...why,
+        { name: "Cell", value: ({ id }) => itemLink(id.split("#")[0], id) }, { name: "Shows", isWide: true, value: textsOf }, { name: "As", value: ({ identifier }) => identifier }, ...reasons,
+        { name: "Why", value: ({ id }) => create("a", { href: `/explain#${new URLSearchParams({ cell: id, feed, ...(values.viewer && { viewer: values.viewer }) })}`, textContent: "Why?", ariaLabel: `Why ${id}` }) },
       ], answer.cells)]
     }),
   ]

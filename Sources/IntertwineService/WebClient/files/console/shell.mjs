@@ -1,9 +1,12 @@
 // The navigation of the console, which every page of it has. A page in a frame of the web client has none.
 import { applyRole } from "/reports/admin-api.mjs"
 
+/** The pages in groups: content, advertising, questions, and the service. */
 const pages = [
-  ["/", "Items"], ["/ads", "Ads"], ["/explain", "Why"], ["/reports", "Reports"], ["/corrections", "Corrections"], ["/preview", "Preview"],
-  ["/imports", "Imports"], ["/sources", "Sources"], ["/takedowns", "Takedowns"], ["/audit", "Audit"], ["/viewers", "Viewers"], ["/system", "System"],
+  [["/", "Items"], ["/takedowns", "Takedowns"], ["/imports", "Imports"], ["/sources", "Sources"]],
+  [["/ads", "Ads"], ["/reports", "Reports"], ["/corrections", "Corrections"]],
+  [["/preview", "Preview"], ["/explain", "Why"], ["/audit", "Audit"]],
+  [["/viewers", "Viewers"], ["/system", "System"]],
 ]
 
 export function create(tag, properties = {}, ...children) {
@@ -46,11 +49,11 @@ if (window === window.top) {
   const brand = create("a", { className: "brand", href: "/" })
   brand.innerHTML = mark
   brand.append("Intertwine")
-  const links = pages.map(([href, name]) => {
+  const links = pages.flatMap((group, number) => group.map(([href, name], index) => {
     const link = create("a", { href, textContent: name })
     if (href === here) link.setAttribute("aria-current", "page")
-    return create("li", {}, link)
-  })
+    return create("li", { className: number > 0 && index === 0 ? "first" : "" }, link)
+  }))
   const nav = create("nav", { id: "navigation", ariaLabel: "Console" }, create("ul", {}, ...links))
   const menu = create("button", { type: "button", className: "menu", textContent: "Menu", ariaExpanded: "false" })
   menu.setAttribute("aria-controls", "navigation")

@@ -37,12 +37,12 @@ function reasons(page, placed) {
   const number = page.cells.indexOf(placed) + 1
   const what = `${placed.type ? `${placed.type} ` : ""}${placed.kind}`
   const shown = `It is shown as ${placed.identifier}${placed.factory ? `, created by ${placed.factory}` : ""}.`
-  if (placed.adSlot === undefined) return [`It is a ${what}, and cell ${number} of ${page.cells.length} on this page, in the order of its section.`, shown]
+  if (placed.adSlot === undefined) return [`It is cell ${number} of ${page.cells.length} on this page, in the order of its section. Its kind is ${what}.`, shown]
   const slot = `It has ad slot ${placed.adSlot + 1} of ${page.rotation.page ? `page ${page.rotation.page}` : "this page"}.`
   const why = placed.campaign === undefined
     ? [scopes[page.rotation.scope]?.(page.rotation) ?? "", "The rotation selects it by its position among the advertisements."]
     : [`It is shown for the campaign ${placed.campaign}, which has the ad slot.`]
-  return [slot, ...why, `It is an advertisement of the kind ${what}.`, shown].filter(Boolean)
+  return [slot, ...why, shown].filter(Boolean)
 }
 
 function table(label, columns, rows, marked = () => false) {
@@ -77,8 +77,21 @@ async function absence(page) {
   if (left && sentences.length === 0) sentences.push(`It is left out: ${left.reason}.`)
   if (ad?.page) sentences.push(`Page ${ad.page} shows it, in ad slot ${ad.slot + 1}.`)
   if (sentences.length > 0) return sentences
+  if (kind === "campaign") return campaign(id)
+  if (page.cells.length === 0 && !page.next) return [`The feed has no cells ${parameters.get("viewer") ? "for this viewer" : "without a viewer"}.`]
   if (!kind) return ["A cell has the name of its item, which is the kind and the id, such as article:7."]
   return (await stored(kind, id)) ?? further(page)
+}
+
+/** Returns the state of a campaign, which has no cell itself, as sentences. */
+async function campaign(id) {
+  for (let href = "/admin/campaigns?limit=1000"; href;) {
+    const { campaigns, page } = await (await send(href)).json()
+    const found = campaigns.find((one) => one.campaign === id)
+    if (found) return [`The campaign is ${found.state}${found.reason && !found.reason.includes(found.state) ? `: ${found.reason}` : ""}. A campaign has no cell: ask for one of its ads.`]
+    href = page.next
+  }
+  return [`There is no campaign ${id}.`]
 }
 
 /** Returns the reason in an item's own state, as sentences; null if the feed may show it. */
@@ -114,24 +127,24 @@ async function explained(page) {
   if (placed) parts.push(...reasons(page, placed).map((text) => create("p", text)))
   else if (cell) parts.push(...(await absence(page)).map((text) => create("p", text)))
   if (cell) document.title = find("title").textContent = `Why is ${cell} ${placed ? "" : "not "}here?`
-  // The ad slots of the cell's campaign, or all ad slots if no cell is selected.
-  const decisions = page.adSlots.filter((one) => !placed || (placed.campaign !== undefined && one.campaign === placed.campaign))
+  // The ad slots of the cell's campaign, or all ad slots for an absent ad and if no cell is selected.
+  const isAd = page.advertisements?.some(({ kind, id }) => cell?.split("#")[0] === `${kind}:${id}`)
+  const decisions = page.adSlots.filter((one) => (placed ? placed.campaign !== undefined && one.campaign === placed.campaign : !cell || isAd))
   const others = decisions.flatMap(({ section, campaign, others }) => others.map((one) => [one.campaign, one.reason, campaign ?? "no campaign", section ?? ""]))
-  if (others.length > 0) parts.push(...table("Other campaigns", ["campaign", "reason", "campaign of the slot", "section"], others))
-  parts.push(...table("The page", ["cell", "kind", "position", "campaign"],
+  if (others.length > 0) parts.push(...table("Other campaigns", ["Campaign", "Why not", "Campaign of the slot", "Section"], others))
+  parts.push(...table("The page", ["Cell", "Kind", "Position", "Campaign"],
     page.cells.map((one, index) => [one.cell, one.kind, index + 1, one.campaign]), ([name]) => name === cell))
   if (page.omitted.length > 0) {
-    parts.push(...table("Omitted", ["item", "reason"], page.omitted.map((one) => [`${one.kind} ${one.id}`, one.reason])))
+    parts.push(...table("Omitted", ["Item", "Reason"], page.omitted.map((one) => [`${one.kind} ${one.id}`, one.reason])))
   }
   const absent = page.excludedAdvertisements ?? []
   if (absent.length > 0) {
-    parts.push(...table("Advertisements on no page", ["item", "reason"], absent.map((one) => [`${one.kind} ${one.id}`, one.reason])))
+    parts.push(...table("Advertisements on no page", ["Item", "Reason"], absent.map((one) => [`${one.kind} ${one.id}`, one.reason])))
   }
   return parts
 }
 
 async function show() {
-  if (!isAsked) return
   find("status").textContent = "Loading …"
   try {
     const parts = await explained(await load())
@@ -147,7 +160,6 @@ async function show() {
 const form = find("question")
 // In the frame of the web client, the page is about one cell.
 form.hidden = window !== window.top
-const isAsked = parameters.size > 0 || form.hidden
 for (const input of form.querySelectorAll("input")) input.value = parameters.get(input.name) ?? ""
 form.addEventListener("submit", (event) => {
   event.preventDefault()

@@ -12,6 +12,16 @@ function inWords(name) {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+/** Returns the name of a language with its tag, such as "German (de)"; a text that is no tag stays as it is. */
+function languageName(tag) {
+  try {
+    const name = new Intl.DisplayNames("en", { type: "language" }).of(tag)
+    return name === tag ? tag : `${name} (${tag})`
+  } catch {
+    return tag
+  }
+}
+
 const isScalar = (value) => ["string", "number"].includes(typeof value)
 
 /** A field with one control and a label. The value is undefined if the control is empty. */
@@ -172,6 +182,7 @@ class TextField extends Field {
       this.control.value = instant(picker.value, this.zone())
       this.control.dispatchEvent(new Event("input", { bubbles: true }))
     })
+    this.control.placeholder = "2027-01-31T08:00:00Z"
     this.element.querySelector("label").after(picker)
     this.element.classList.add("date")
   }
@@ -195,18 +206,52 @@ class NumberField extends Field {
 }
 
 class ChoiceField extends Field {
-  constructor(name, values, isRequired, stored) {
-    super(name, create("select", {}, ...["", ...values.map(String)].map((text) => new Option(text, text))), isRequired, stored)
+  constructor(name, values, isRequired, stored, schema) {
+    super(name, create("select", {}, ...["", ...values.map(String)].map((text) => new Option(text, text))), isRequired, stored, [], schema)
     this.values = values
   }
 
   parse(text) { return this.values.find((value) => String(value) === text) }
 }
 
+/** A box for a Boolean value. An optional one can have no value, which the box shows as unchecked and a text says. */
+class FlagField {
+  constructor(name, isRequired, stored, { title, description } = {}) {
+    this.value = stored ?? (isRequired ? false : undefined)
+    this.control = create("input", { type: "checkbox", id: `field-${++count}` })
+    this.error = create("span", { className: "error", id: `${this.control.id}-error` })
+    this.note = create("span", { className: "help", id: `${this.control.id}-note`, hidden: isRequired })
+    this.clear = create("button", { type: "button", textContent: "Clear", ariaLabel: `Clear ${title ?? inWords(name)}` })
+    this.control.setAttribute("aria-describedby", `${this.error.id} ${this.note.id}`)
+    this.control.addEventListener("change", () => this.#set(this.control.checked, isRequired))
+    this.clear.addEventListener("click", () => {
+      this.#set(undefined, isRequired)
+      this.control.focus()
+      this.control.dispatchEvent(new Event("input", { bubbles: true }))
+    })
+    const label = create("label", { className: "check" }, this.control, ` ${title ?? inWords(name)}`)
+    const help = create("span", { className: "help", textContent: description ?? "", hidden: !description })
+    this.element = create("div", {}, create("div", { className: "flag" }, label, this.note, this.clear), help, this.error)
+    this.element.dataset.name = name
+    this.#set(this.value, isRequired)
+  }
+
+  #set(value, isRequired) {
+    this.value = value
+    this.control.checked = value === true
+    this.note.textContent = value === undefined ? "not set" : value ? "yes" : "no"
+    this.clear.hidden = isRequired || value === undefined
+  }
+
+  show(path, text) {
+    return Field.prototype.show.call(this, path, text)
+  }
+}
+
 /** A list of texts or ids, one in each line. */
 class ListField extends Field {
-  constructor(name, isRequired, stored, notes = []) {
-    super(name, create("textarea", { spellcheck: false }), isRequired, stored, ["one in each line", ...notes])
+  constructor(name, isRequired, stored, schema, notes = []) {
+    super(name, create("textarea", { spellcheck: false }), isRequired, stored, ["one in each line", ...notes], schema)
   }
 
   textOf(value) { return (value ?? []).join("\n") }
@@ -263,9 +308,55 @@ class ObjectField {
   /** Shows an error at the field of a path, or at the object. Returns the element with the error. */
   show([name, ...rest], text) {
     const field = this.fields.get(name)
-    if (field) return field.show(rest, text)
+    return field ? field.show(rest, text) : this.showHere(text)
+  }
+
+  showHere(text) {
     this.error.textContent = [this.error.textContent, text].filter(Boolean).join(" ")
     return this.element
+  }
+}
+
+/** A list of objects, each with fields of its own, such as the caps of a campaign. */
+class ObjectListField {
+  /** `make` returns the field of an entry from its stored object. */
+  constructor(name, make, isRequired, stored, most = Infinity) {
+    Object.assign(this, { make, stored: stored ?? undefined, most, entries: [], label: inWords(name) })
+    this.error = create("span", { className: "error", id: `field-${++count}-error` })
+    this.add = create("button", { type: "button", textContent: "Add", ariaLabel: `Add to ${this.label}` })
+    this.add.addEventListener("click", () => {
+      this.#append()
+      this.entries.at(-1).element.querySelector("input, select, textarea").focus()
+    })
+    this.element = create("fieldset", { tabIndex: -1 }, create("legend", { textContent: isRequired ? this.label : `${this.label} (optional)` }), this.error, this.add)
+    this.element.setAttribute("aria-describedby", this.error.id)
+    this.element.dataset.name = name
+    for (const entry of this.stored ?? []) this.#append(entry)
+  }
+
+  #append(stored) {
+    const field = this.make(stored)
+    const remove = create("button", { type: "button", textContent: "Remove", ariaLabel: `Remove an entry of ${this.label}` })
+    remove.addEventListener("click", () => {
+      this.entries.splice(this.entries.indexOf(field), 1)
+      field.element.remove()
+      this.add.hidden = false
+      this.add.focus()
+      this.add.dispatchEvent(new Event("input", { bubbles: true }))
+    })
+    field.element.append(remove)
+    this.entries.push(field)
+    this.add.before(field.element)
+    this.add.hidden = this.entries.length >= this.most
+  }
+
+  get value() {
+    return this.entries.length > 0 || this.stored ? this.entries.map((entry) => entry.value ?? {}) : undefined
+  }
+
+  show([index, ...rest], text) {
+    const entry = this.entries[index]
+    return entry ? entry.show(rest, text) : ObjectField.prototype.showHere.call(this, text)
   }
 }
 
@@ -278,11 +369,13 @@ class LanguagesField extends ObjectField {
     const others = Object.keys(texts).filter((language) => !declared.includes(language))
     const fields = [...declared, ...others].map((language) => {
       const name = declared.includes(language) ? language : `${language}, not declared`
-      const field = new TextField(name, { ...schema, title: name, description: undefined }, false, member(texts, language), false)
+      const field = new TextField(name, { ...schema, title: languageName(name), description: undefined }, false, member(texts, language), false)
       field.control.lang = language
       return [language, field]
     })
-    super(isRequired ? name : `${name} (optional)`, new Map([["", one], ...fields]), stored)
+    // What is stored comes first.
+    const all = typeof stored === "object" ? [...fields, ["", one]] : [["", one], ...fields]
+    super(isRequired ? inWords(name) : `${inWords(name)} (optional)`, new Map(all), stored)
     this.isRequired = isRequired
     this.#check()
     for (const event of ["input", "change"]) this.element.addEventListener(event, () => this.#check())
@@ -320,7 +413,8 @@ function resolve(schema, document) {
   let resolved = schema ?? {}
   while (resolved.$ref?.startsWith("#/$defs/")) resolved = member(document.$defs, resolved.$ref.slice(8)) ?? {}
   const values = resolved.anyOf?.filter((one) => one.type !== "null" && one.const !== "")
-  return values?.length === 1 ? resolve(values[0], document) : resolved
+  if (values?.length === 1) resolved = resolve(values[0], document)
+  return schema?.description ? { ...resolved, description: schema.description } : resolved
 }
 
 /** Returns the field for a schema and a stored value. */
@@ -335,15 +429,20 @@ function createField(name, property, isRequired, document, stored) {
     && Object.values(typeof stored === "object" ? stored ?? {} : {}).every((text) => typeof text === "string")) {
     return new LanguagesField(name, first, Object.keys(second.properties), isRequired, stored)
   }
-  if (schema.enum && (isMissing || schema.enum.includes(stored))) return new ChoiceField(name, schema.enum, isRequired, stored)
-  if (types.includes("boolean") && fits("boolean")) return new ChoiceField(name, [true, false], isRequired, stored)
+  if (schema.enum && (isMissing || schema.enum.includes(stored))) return new ChoiceField(name, schema.enum, isRequired, stored, schema)
+  if (types.includes("boolean") && fits("boolean")) return new FlagField(name, isRequired, stored, schema)
   if (types.includes("string") && fits("string")) return new TextField(name, schema, isRequired, stored)
   if ((types[0] === "number" || types[0] === "integer") && fits("number")) return new NumberField(name, schema, isRequired, stored)
-  if (types.includes("object") && schema.properties && isObject) return new ObjectField(name, createFields(schema, document, stored, isRequired), stored)
+  if (types.includes("object") && schema.properties && isObject) return new ObjectField(inWords(name), createFields(schema, document, stored, isRequired), stored)
   if (types.includes("array") && (isMissing || (Array.isArray(stored) && stored.every((entry) => isScalar(entry) && /^[^\r\n]+$/.test(entry))))) {
     const entries = resolve(schema.items, document)
-    if (entries.enum) return new ListField(name, isRequired, stored, [`of ${entries.enum.join(", ")}`])
-    if ([entries.type].flat().includes("string")) return new ListField(name, isRequired, stored)
+    if (entries.enum) return new ListField(name, isRequired, stored, schema, [`of ${entries.enum.join(", ")}`])
+    if ([entries.type].flat().includes("string")) return new ListField(name, isRequired, stored, schema)
+  }
+  const members = resolve(schema.items, document)
+  if (types.includes("array") && members.properties && (isMissing || (Array.isArray(stored) && stored.every((one) => one && typeof one === "object" && !Array.isArray(one))))) {
+    const make = (one) => new ObjectField("Entry", createFields(members, document, one), one)
+    return new ObjectListField(name, make, isRequired, stored, schema.maxItems)
   }
   return new JSONField(name, isRequired, stored)
 }
@@ -358,6 +457,7 @@ function createFields(schema, document, stored, isRequired = true) {
 /** The form of an item. `kind` and `id` are those of the path, and have no field. */
 export class ItemForm {
   #fields
+  #before
 
   /** `item` is the stored item, or an empty object. */
   constructor(name, schema, item) {
@@ -374,6 +474,7 @@ export class ItemForm {
       if (x && y && field.image) field.chooseFocus(x, y)
     }
     this.element = this.#fields.element
+    this.#before = JSON.stringify(this.item)
   }
 
   /** Returns true if items of a kind can have an id. */
@@ -388,7 +489,7 @@ export class ItemForm {
   get item() { return this.#fields.value ?? {} }
 
   /** A Boolean value indicating whether the operator has changed the item. */
-  get isEdited() { return JSON.stringify(this.item) !== JSON.stringify(this.#fields.stored) }
+  get isEdited() { return JSON.stringify(this.item) !== this.#before }
 
   /** Shows errors of a problem at their fields, and focuses the first. An empty list removes all errors. */
   show(errors) {

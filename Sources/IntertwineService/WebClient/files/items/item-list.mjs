@@ -1,5 +1,5 @@
 // The list of items: search, filters, orders, and what can be done with several items at once.
-import { create, itemLink, state, time } from "/console/shell.mjs"
+import { create, itemLink, number, state, time } from "/console/shell.mjs"
 import { send } from "/reports/admin-api.mjs"
 
 const find = (id) => document.getElementById(id)
@@ -10,6 +10,8 @@ export const pathOf = ({ kind, id }) => `/admin/items/${encodeURIComponent(kind)
 /** The order by a column, with a minus sign if it is reversed; empty without one. */
 let sort = ""
 let next = null
+/** The number of all items that are found, as a text. */
+let total = ""
 let request = 0
 const picked = new Map()
 
@@ -170,11 +172,11 @@ function remember() {
 
 /** Loads the first page, or the following one. */
 async function load(href) {
-  const number = ++request
+  const asked = ++request
   if (!href) remember()
   try {
     const answer = await (await send(href ?? `/admin/items?${query()}`)).json()
-    if (number !== request) return
+    if (asked !== request) return
     if (!href) {
       body.replaceChildren()
       picked.clear()
@@ -185,16 +187,16 @@ async function load(href) {
     body.append(...answer.items.map(row))
     next = answer.page.next
     more.hidden = next === null
-    const count = body.rows.length
-    found.textContent = count === 0 ? "No item is found." : `${count}${next ? "+" : ""} ${count === 1 ? "item" : "items"}${answer.isComplete ? "" : ". The index is being built: items may be missing."}`
+    if (!href) total = answer.total === undefined ? "10,000+" : number(answer.total)
+    found.textContent = total === "0" ? "No item is found." : `${total} ${total === "1" ? "item" : "items"}${answer.isComplete ? "" : ". The index is being built: items may be missing."}`
     const section = find("of-section")
     for (const name of answer.sections) {
       if (![...section.options].some((option) => option.value === name)) section.append(new Option(name, name))
     }
     mark(current)
-    if (!answer.isComplete) setTimeout(() => { if (number === request) load() }, 2_000)
+    if (!answer.isComplete) setTimeout(() => { if (asked === request) load() }, 2_000)
   } catch (error) {
-    if (number !== request) return
+    if (asked !== request) return
     // Rows of another question would look like the answer to this one.
     if (!href) body.replaceChildren()
     more.hidden = next === null || !href

@@ -35,6 +35,8 @@ function perform(operation) {
     find("key").inert = form.inert = false
     if (document.activeElement === document.body) (focused.checkVisibility() ? focused : find("add")).focus()
     open?.form.show(errors)
+    // The form itself shows that an item is open.
+    status.classList.toggle("visually-hidden", text.endsWith(" is open."))
     status.textContent = text
   })
 }
