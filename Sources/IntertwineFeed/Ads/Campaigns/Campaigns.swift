@@ -183,7 +183,7 @@ package final class Campaigns: Sendable {
         }
     }
 
-    /// What the campaign counts and the first of its creatives cannot report.
+    /// Returns the first event of the goal or the price that a creative cannot report, with the missing slot.
     func unreported(by campaign: Campaign) -> (member: String, unit: Campaign.Goal.Unit, slot: CommandKey)? {
         let creatives = known.withLock { $0.creatives }
         for name in campaign.creatives {
