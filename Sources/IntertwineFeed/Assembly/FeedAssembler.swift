@@ -372,8 +372,8 @@ package final class FeedAssembler: Sendable {
 
     // MARK: Cursors and state
 
-    package func validate(cursor text: String) throws(FeedError) {
-        do { _ = try cursor(text, [:]) } catch { throw .cursor(error) }
+    package func validate(cursor text: String, _ filters: [String: [String]] = [:]) throws(FeedError) {
+        do { _ = try cursor(text, filters) } catch { throw .cursor(error) }
     }
 
     /// The identity of the list of items with these filters, so that cursors and tokens of other lists are rejected.

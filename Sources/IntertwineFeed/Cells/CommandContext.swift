@@ -111,9 +111,17 @@ public struct CommandContext: Sendable {
     }
 
     mutating func putAuthor(on list: ViewerList) throws {
+        try changeAuthor { .add(list: list, viewer: $0, cell: $1, performance: $2, at: $3) }
+    }
+
+    mutating func removeAuthor(from list: ViewerList) throws {
+        try changeAuthor { .remove(list: list, viewer: $0, cell: $1, performance: $2, at: $3) }
+    }
+
+    private mutating func changeAuthor(_ change: (_ viewer: String, _ author: String, String, Int64) -> ListMutation) throws {
         let (viewer, performance) = try listKey()
         let author = subject?.author ?? cell
-        changes.append(.add(list: list, viewer: viewer, cell: author, performance: performance, at: now))
+        changes.append(change(viewer, author, performance, now))
         // The item may have another author at the time of the undo.
         recordUndo(Array("\(performance) \(author)".utf8))
     }
@@ -121,8 +129,8 @@ public struct CommandContext: Sendable {
     mutating func revertAuthor(_ record: [UInt8], from list: ViewerList) throws {
         guard let viewer = client.viewer else { throw CommandError.missing(.viewer, command: command) }
         let parts = String(decoding: record, as: UTF8.self).split(separator: " ", maxSplits: 1).map(String.init)
-        guard parts.count == 2 else { return }
-        changes.append(.revert(list: list, viewer: viewer, cell: parts[1], performance: parts[0]))
+        guard let performance = parts.first else { return }
+        changes.append(.revert(list: list, viewer: viewer, cell: parts.count == 2 ? parts[1] : cell, performance: performance))
     }
 
     mutating func recordSelection(by slot: CommandKey) {

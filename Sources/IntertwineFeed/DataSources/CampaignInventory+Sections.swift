@@ -1,7 +1,7 @@
 extension CampaignInventory {
     package init(
         _ sources: [String: any DataSource], placement: (_ feed: String) -> any AdPlacement, hasAttributes: Bool, hasViewers: Bool,
-        filters: [String: [ItemFilter]]
+        countsUnseenClicks: Bool, filters: [String: [ItemFilter]]
     ) {
         let parts = sources.flatMap { feed, source in
             let sections = FeedSections(source.sections, placement: placement(feed))
@@ -9,6 +9,6 @@ extension CampaignInventory {
                 (feed: feed, section: sections.name(of: section), hasSlots: sections.placement(in: section).supply.fillsSlots)
             }
         }
-        self.init(parts, hasAttributes: hasAttributes, hasViewers: hasViewers, filters: filters)
+        self.init(parts, hasAttributes: hasAttributes, hasViewers: hasViewers, countsUnseenClicks: countsUnseenClicks, filters: filters)
     }
 }

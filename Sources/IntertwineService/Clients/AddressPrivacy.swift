@@ -36,11 +36,14 @@ final class AddressPrivacy: Sendable {
         }
     }
 
-    /// The forms on all days of a period, with each accepted key; of what is no address, the text itself. Nil if no address is stored.
-    func storedForms(of address: String, in time: Range<Int64>) -> [String]? {
-        guard let bytes = Self.bytes(of: address) else { return [address] }
+    /// The forms on all days of a period, with each accepted key; of a stored form, the form itself.
+    func storedForms(of address: String, in time: Range<Int64>) throws(UnusableAddress) -> [String] {
+        guard let bytes = Self.bytes(of: address) else {
+            guard Self.isStoredForm(address) else { throw .malformed }
+            return [address]
+        }
         switch mode {
-        case .none: return nil
+        case .none: throw .notStored
         case .truncated: return [Self.truncated(bytes)]
         case .hashed:
             let days = stride(from: time.lowerBound, to: time.upperBound + Self.day - 1, by: Int(Self.day))
@@ -48,7 +51,15 @@ final class AddressPrivacy: Sendable {
         }
     }
 
-    static let notStored = "addresses are not stored, by events.address"
+    enum UnusableAddress: String, Error {
+        case notStored = "addresses are not stored, by events.address"
+        case malformed = "must be an address, or its stored form as exports have it, such as 203.0.113.0/24"
+    }
+
+    private static func isStoredForm(_ text: String) -> Bool {
+        if let hash = Hexadecimal.bytes(text), hash.count == 12 { return Hexadecimal.text(hash) == text }
+        return bytes(of: String(text.prefix { $0 != "/" })).map(truncated) == text
+    }
 
     func anonymized(of address: String, now: Int64) -> AnonymizedAddress? {
         let day = now / Self.day

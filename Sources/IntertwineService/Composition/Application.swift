@@ -90,7 +90,8 @@ extension ServiceBuilder {
             campaignsFile?.campaigns ?? [], factories: factories, delivery: parts.delivery,
             inventory: CampaignInventory(
                 sources, placement: placement, hasAttributes: configuration.viewers.canHaveAttributes,
-                hasViewers: configuration.viewers.canBeNamed, filters: declared.feeds.filters),
+                hasViewers: configuration.viewers.canBeNamed, countsUnseenClicks: configuration.events.countedClicks == .all,
+                filters: declared.feeds.filters),
             sources: Set(extensions.adSources.map(\.name)))
         // Cells of items that depend on the viewer have a bound of their own, so that they evict no cells of others.
         let personalCells = RenderedCellCache(capacity: configuration.feed.cellCacheBytes / 4, counters: parts.cellCounters)

@@ -236,7 +236,8 @@ extension ServiceConfiguration {
             uniquingKeysWith: { first, _ in first })
         return CampaignInventory(
             feeds.sources(streams: lanes, settings: feed), placement: { feed.with(feeds.ads[$0]).placement },
-            hasAttributes: hasAttributes || viewers.canHaveAttributes, hasViewers: viewers.canBeNamed, filters: feeds.filters)
+            hasAttributes: hasAttributes || viewers.canHaveAttributes, hasViewers: viewers.canBeNamed,
+            countsUnseenClicks: events.countedClicks == .all, filters: feeds.filters)
     }
 
     package func campaignFigures(_ ledger: any CampaignLedger, now: Int64) async throws -> [String: CampaignStatistics] {

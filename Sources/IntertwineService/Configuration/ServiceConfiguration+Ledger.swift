@@ -28,10 +28,9 @@ extension ServiceConfiguration {
     package func storedForms(of address: String, in time: Range<Int64>) throws -> [String] {
         // Only hashes need the keys of the service.
         let keys = events.address == .hashed ? try keyRing().keys : SigningKeys(current: .random())
-        guard let forms = AddressPrivacy(mode: events.address, keys: keys).storedForms(of: address, in: time) else {
-            throw ConfigurationError(AddressPrivacy.notStored)
+        do { return try AddressPrivacy(mode: events.address, keys: keys).storedForms(of: address, in: time) } catch {
+            throw ConfigurationError("address: \(error.rawValue)")
         }
-        return forms
     }
 
     package func existingLedger() throws(StoreError) -> (any PersistentLedger)? {

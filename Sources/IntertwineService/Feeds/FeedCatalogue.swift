@@ -105,9 +105,10 @@ struct FeedCatalogue: Sendable {
             }
     }
 
-    func feed(of cursor: String) throws(FeedError) -> FeedAssembler {
+    /// The feed or section that issued a cursor, with the filters that the request has for it.
+    func feed(of cursor: String, _ filters: (FeedAssembler) -> [String: [String]]) throws(FeedError) -> FeedAssembler {
         for assembler in [main] + feeds.values + sections.values.flatMap(\.values) {
-            do { try assembler.validate(cursor: cursor) } catch {
+            do { try assembler.validate(cursor: cursor, filters(assembler)) } catch {
                 if error == .cursor(.otherFeed) { continue }
                 throw error
             }

@@ -104,8 +104,9 @@ struct EventVoidRoutes: Sendable {
             }
         }
         if let address = try text("address", fields) {
-            selection.addresses = addresses().storedForms(of: address, in: selection.time)
-            if selection.addresses == nil { throw .invalidMember("address", .conflict, AddressPrivacy.notStored) }
+            do { selection.addresses = try addresses().storedForms(of: address, in: selection.time) } catch {
+                throw .invalidMember("address", error == .malformed ? .invalid : .conflict, error.rawValue)
+            }
         }
         let dryRun: JSONToken?
         do { dryRun = try fields.token("dryRun") } catch { throw .invalidMember("dryRun", InvalidValue.Code(error), "\(error)") }

@@ -49,9 +49,9 @@ struct HTTPRanker: FeedRanker {
             throw Failure(description: "its cursor is longer than \(longestCursor) bytes")
         }
         var (items, entries): ([FeedSkeleton.Item], Int) = ([], 0)
-        try page.forEachObject { entry in
+        try page.forEachItem { entry in
             entries += 1
-            guard let id = try? entry.text("id", limit: longestID) else { return }
+            guard let entry, let id = try? entry.text("id", limit: longestID) else { return }
             let reason = (try? entry.optionalText("reason", limit: longestReason)) ?? nil
             let text = reason.map { String(decoding: $0, as: UTF8.self) }
             items.append(FeedSkeleton.Item(cell: String(decoding: id, as: UTF8.self), reason: text))

@@ -277,7 +277,7 @@ extension IneligibilityReason {
         case .layout: "targeting: not this layout"
         case .noCreative: "none of its creatives is there and fits the layout"
         case .locale: "targeting: none of its locales is wanted"
-        case .attributes: "targeting: the viewer's attributes do not fit"
+        case .attributes: "targeting: the viewer's attributes, or the filters of the page, do not fit"
         case .capped: "capped: the viewer has seen it as often as its caps permit"
         case .noViewer: "capped: no viewer is named, so its caps cannot be enforced"
         case .label: "a campaign of the same label is shown too near (ads.min-label-distance)"

@@ -159,8 +159,8 @@ struct ExplainRoutes: Sendable {
         let operation = APIOperation(
             "explain", tag: "Explanations", "A page with the reason for each cell",
             """
-            The page that a feed or a section returns for equal parameters, for the given viewer or without one. Without `feed`, the feed is that of the \
-            cursor; without a cursor, it is `/feed`.
+            The page that a feed or a section returns for equal parameters and filters, for the given viewer or without one. Without `feed`, the feed is \
+            that of the cursor; without a cursor, it is `/feed`.
             """,
             parameters: [
                 Self.feed, Self.section, P.cursor, P.limit, P.layout, P.width, Self.viewer, Self.attributes, Self.languages, Self.cell,
@@ -195,14 +195,21 @@ struct ExplainRoutes: Sendable {
         let cursor = try request[FeedParameters.cursor]
         let feeds = feeds()
         let (name, section) = (try request[Self.feed], try request[Self.section])
+        func filters(of feed: FeedAssembler) throws(Problem) -> [String: [String]] {
+            let own = ["feed", "section", "viewer", "attributes", "languages", "cell"]
+            return try FeedParameters.filters(request.query, besides: own, of: feed)
+        }
         let feed =
             if let section {
                 try feeds.section(section, of: name ?? DeclaredFeeds.mainName)
-            } else if let name { try feeds.feed(name) } else if let cursor { try feeds.feed(of: cursor) } else { feeds.main }
+            } else if let name { try feeds.feed(name) } else if let cursor {
+                try feeds.feed(of: cursor) { (try? filters(of: $0)) ?? [:] }
+            } else { feeds.main }
         let viewer = try request[Self.viewer]
         var asked = FeedRequest(
             cursor: cursor, limit: try request[FeedParameters.limit], now: request.now, layout: try request[FeedParameters.layout],
             width: try request[FeedParameters.width], rotationHour: CellTokens.bucket(of: request.now))
+        asked.filters = try filters(of: feed)
         if let text = request.head.headerFields[.acceptCells] {
             asked.unsupportedCells = UnsupportedCells(try ClientCapabilities(text), among: feed.factories.cells)
         }

@@ -10,7 +10,7 @@ struct AuthorTests {
             author: authorId
             fields: {title: {type: text, required: true}, authorId: {type: text, required: true}}
             cells: {collection: {identifier: PostCell, size: 300x100, bind: {title: {text: title}}}}
-            actions: {follow: [follow], silence: [mute], keep: [save]}
+            actions: {dismissal: [dismiss], follow: [follow], silence: [mute], keep: [save], leave: [unfollow], hear: [unmute], drop: [unsave], show: [restore]}
         feeds:
           main: [main]
           home: {sections: [main], source: following, ads: 1, placement: at 1}
@@ -57,6 +57,25 @@ struct AuthorTests {
             #expect(try service.ask("DELETE", "/following/user:ada", fields: Self.ann).status == 200)
             #expect(try Self.cells(service).allSatisfy { $0.value["state"] == nil })
             #expect(try service.ask("POST", "/cells/post:a/follow").status == 403)
+        }
+    }
+
+    @Test("A slot removes what another one has added, on any cell of the author", arguments: CountTests.Store.allCases)
+    func removals(store: CountTests.Store) async throws {
+        try await offPool {
+            let service = try Self.service(store)
+            for (list, added, removed, cell) in [
+                ("/following", "post:a/follow", "post:b/leave", "user:ada"), ("/muted", "post:a/silence", "post:b/hear", "user:ada"),
+                ("/saved", "post:a/keep", "post:a/drop", "post:a"), ("/dismissed", "post:a/dismissal", "post:a/show", "post:a"),
+            ] {
+                _ = try Self.act(service, added)
+                let undo = try Self.act(service, removed)
+                #expect(try Self.cells(service, list).isEmpty, "\(list)")
+                #expect(try service.ask("DELETE", undo, fields: Self.ann).status == 200)
+                #expect(Set(try Self.cells(service, list).keys) == [cell], "\(list)")
+                #expect(try service.ask("DELETE", "\(list)/\(cell)", fields: Self.ann).status == 200)
+                #expect(try Self.cells(service, list).isEmpty, "\(list)")
+            }
         }
     }
 

@@ -68,18 +68,24 @@ struct CampaignBlockedTests {
                 Self.campaign(
                     "over", "1", #","ends":"2020-01-01T00:00:00Z","targeting":{"attributes":{"all":["a=1"],"none":["a=1"]}}"#),
             ]
-            let settings = ["kinds.file=\(kinds)", RunningService.tokenSetting]
+            let settings = ["kinds.file=\(kinds)", "ads.count-clicks=seen", RunningService.tokenSetting]
             let service = try RunningService(items: Items.users(5) + Items.advertisements(3, reserved: [1, 2]), settings: settings)
             #expect(try service.admin("PUT", "/admin/items/badge/b", body: #"{"name":"B","house":false}"#).status == 201)
             let ids = [
                 "open", "none", "attributes", "nobody", "quiet", "elsewhere", "gone", "hours", "left", "over", "unreported", "unplayed",
-                "seen", "played",
+                "unseen", "cpm", "cpc", "cpv", "priced", "seen", "played", "clicked", "one",
             ]
+            func price(_ model: String) -> String { #","price":{"model":"\#(model)","amount":"1.00","currency":"EUR"}"# }
             let goals = [
                 Self.campaign("unreported", "badge:b", #","goal":{"total":5}"#),
                 Self.campaign("unplayed", "badge:b", #","goal":{"total":5,"unit":"views"}"#),
+                Self.campaign("unseen", "badge:b", #","goal":{"total":5,"unit":"clicks"}"#),
+                Self.campaign("cpm", "badge:b", price("cpm")), Self.campaign("cpc", "badge:b", price("cpc")),
+                Self.campaign("cpv", "1", price("cpv")), Self.campaign("priced", "badge:b", #","goal":{"total":5}"# + price("cpc")),
                 Self.campaign("seen", "poster:p", #","goal":{"total":5}"#),
                 Self.campaign("played", "film", #","goal":{"total":5,"unit":"views"}"#),
+                Self.campaign("clicked", "poster:p", #","goal":{"total":5,"unit":"clicks"}"#),
+                Self.campaign("one", #"badge:b","poster:p"#, #","weight":1000"# + price("cpc")),
             ]
             let film =
                 #"{"type":"video","contentUrl":"https://a.example/f.mp4","clickthroughUrl":"https://a.example/","mediaType":"video/mp4","house":false}"#
@@ -128,10 +134,21 @@ struct CampaignBlockedTests {
                 "mixed": "creatives: \(house)",
                 "unplayed": "goal: the kinds of its creatives have no slot 'complete', so none of the views counts",
                 "unreported": "goal: the kinds of its creatives have no slot 'impression', so none of the impressions counts",
+                "priced": "goal: the kinds of its creatives have no slot 'impression', so none of the impressions counts",
+                "unseen": "goal: the kinds of its creatives have no slot 'impression', so none of the clicks counts",
+                "cpm": "price: the kinds of its creatives have no slot 'impression', so none of the impressions counts",
+                "cpc": "price: the kinds of its creatives have no slot 'impression', so none of the clicks counts",
+                "cpv": "price: the kinds of its creatives have no slot 'complete', so none of the views counts",
             ]
             let states = try Self.states(service)
             for (id, reason) in expected { #expect(states[id]?.hasPrefix("blocked: \(reason)") == true, "\(states)") }
-            #expect(states["seen"]?.hasPrefix("running") == true && states["played"]?.hasPrefix("running") == true, "\(states)")
+            for id in ["seen", "played", "clicked", "one"] { #expect(states[id]?.hasPrefix("running") == true, "\(states)") }
+            // What cannot count is on no page, also beside an ad of its campaign that can.
+            let shown = try (0..<20).flatMap { viewer in
+                try JSON(try service.get("/feeds/home", fields: ["User-Agent: tests", "X-Viewer-ID: \(viewer)"]).text)["cells"]?.list
+                    .compactMap { $0["id"]?.text } ?? []
+            }
+            #expect(shown.contains("poster:p") && !shown.contains("badge:b"), "\(Set(shown))")
             #expect(states["open"] == "running: " && states["over"]?.hasPrefix("ended") == true)
             let report = try JSON(try service.admin("GET", "/admin/reports?by=campaign").text)
             #expect(Set(report["blocked"]?.list.compactMap { $0["campaign"]?.text } ?? []) == Set(expected.keys))

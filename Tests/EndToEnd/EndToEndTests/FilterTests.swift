@@ -144,6 +144,27 @@ struct FilterTests {
         for wrong in [#""jazz""#, "[1]", #"[""]"#] { #expect(throws: (any Error).self) { try put(23, wrong) } }
     }
 
+    /// An explanation is of the page that its filters give, also behind its cursor.
+    private static func explanations(_ service: RunningService) throws {
+        for filters in ["category=music", "category=art&city=Bonn", "price=1.00&price=3", ""] {
+            var query = "limit=1&\(filters)"
+            for _ in 0..<2 {
+                let page = try JSON(try service.get("/feed?\(query)").text)
+                let told = try service.admin("GET", "/admin/explain?\(query)")
+                let cells = try JSON(told.text)["cells"]?.list.compactMap { $0["cell"]?.text } ?? []
+                #expect(cells == page["cells"]?.list.compactMap { $0["id"]?.text }, "\(query): \(told.text)")
+                guard let next = page["page"]?["next"]?.text else { break }
+                query = String(next.drop { $0 != "?" }.dropFirst())
+            }
+        }
+        let query = "category=music&attributes=a&languages=de&cell=ad:1&section=events"
+        let told = try JSON(try service.admin("GET", "/admin/explain?\(query)").text)
+        #expect(told["cells"]?.list.contains { $0["cell"]?.text == "ad:1" && $0["campaign"]?.text == "c1" } == true, "\(told)")
+        #expect(try service.admin("GET", "/admin/explain?category=nothing").status == 400)
+        let plain = try JSON(try service.admin("GET", "/admin/explain").text)["advertisements"]?.list.first { $0["id"]?.text == "1" }
+        #expect(plain?["reason"]?.text == "the campaign c1: targeting: the viewer's attributes, or the filters of the page, do not fit")
+    }
+
     /// Campaigns for values of filters.
     private static func context(_ service: RunningService, _ setting: String) throws {
         func campaign(_ id: Int, _ context: String) -> String {
@@ -180,6 +201,7 @@ struct FilterTests {
         try poll { try ads("?price=1") == ["ad:5"] }
         #expect(try ads("?price=1.00") == ["ad:5"] && ads("?price=1&price=2.5&price=3") == ["ad:5"])
         #expect(try shown(service, "/feed?price=2.50").allSatisfy { $0 == "ad:6" })
+        try explanations(service)
         let states = try JSON(try service.admin("GET", "/admin/campaigns").text)["campaigns"]?.list ?? []
         for (id, condition) in [("c7", "price=cheap"), ("c8", "colour=red"), ("c9", "category=jazz")] {
             let row = states.first { $0["campaign"]?.text == id }

@@ -73,6 +73,11 @@ package struct Campaign: Sendable, Hashable {
     /// The longest window of all caps, in seconds; 0 without caps.
     var longestCapWindow: Int { caps.map(\.window).max() ?? 0 }
 
+    /// The events that the goal and the price count, each with the member that says so.
+    var counted: [(member: String, unit: Goal.Unit)] {
+        [("goal", goal?.unit), ("price", price?.model.unit)].compactMap { member, unit in unit.map { (member, $0) } }
+    }
+
     func disclosure(in language: FeedLanguage?) -> CellContext.Disclosure {
         CellContext.Disclosure(label: disclosure?.label[language], advertiser: disclosure?.advertiser ?? advertiser)
     }

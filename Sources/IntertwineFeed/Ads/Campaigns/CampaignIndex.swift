@@ -17,6 +17,8 @@ package final class CampaignIndex: Sendable {
         /// The layouts that have a cell of it.
         var layouts: [CellLayout]
         var isHouseAd = false
+        /// The events that its cells cannot report, each with the slot that is missing.
+        var unreported: [Campaign.Goal.Unit: CommandKey] = [:]
     }
 
     var isEmpty: Bool { campaigns.isEmpty }
@@ -115,6 +117,8 @@ package final class CampaignIndex: Sendable {
                 let number = numbers[creative.id] ?? Int32(clamping: known.count)
                 if numbers[creative.id] == nil { known.append(creative.id) }
                 numbers[creative.id] = number
+                // It would take ad slots from campaigns that pay for them, and nothing of it would ever count.
+                guard campaign.counted.allSatisfy({ creative.unreported[$0.unit] == nil }) else { continue }
                 for layout in creative.layouts { found[layout, default: []].append(number) }
             }
             let house = campaign.creatives.first { creative($0)?.isHouseAd ?? false }

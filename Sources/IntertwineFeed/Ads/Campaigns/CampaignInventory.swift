@@ -2,13 +2,16 @@ package struct CampaignInventory: Sendable {
     private let parts: [(feed: String, section: String?, hasSlots: Bool)]
     private let hasAttributes: Bool
     private let hasViewers: Bool
+    /// False if a click counts only after an impression.
+    let countsUnseenClicks: Bool
     private let filters: [String: [ItemFilter]]
 
     package init(
-        _ parts: [(feed: String, section: String?, hasSlots: Bool)], hasAttributes: Bool, hasViewers: Bool,
+        _ parts: [(feed: String, section: String?, hasSlots: Bool)], hasAttributes: Bool, hasViewers: Bool, countsUnseenClicks: Bool,
         filters: [String: [ItemFilter]] = [:]
     ) {
         (self.parts, self.hasAttributes, self.hasViewers, self.filters) = (parts, hasAttributes, hasViewers, filters)
+        self.countsUnseenClicks = countsUnseenClicks
     }
 
     /// The condition of a filter's value as pages of a feed have it (`price=1` for `price=1.0`); nil if none can have it.
@@ -80,11 +83,10 @@ extension Campaigns {
         let campaign = campaignIndex.campaigns[index]
         if let reason = campaign.blockage(in: inventory, now: now) { return reason }
         if let name = campaignIndex.houseAd(of: index) { return "creatives: \(CreativeNames.houseAd(name))" }
-        let creatives = campaign.creatives.map(item).filter { campaignIndex.number(of: $0) != nil }
-        if let unit = campaign.goal?.unit, !creatives.isEmpty, creatives.allSatisfy({ isUnreported(unit, by: $0) }) {
-            return "goal: the kinds of its creatives have no slot '\(unit.kind.rawValue)', so none of the \(unit.rawValue) counts"
-        }
         if campaignIndex.hasCreatives(index) { return nil }
+        if let (member, unit, slot) = unreported(by: campaign) {
+            return "\(member): the kinds of its creatives have no slot '\(slot.rawValue)', so none of the \(unit.rawValue) counts"
+        }
         let hidden = hiddenCreatives(of: campaign, at: now).map { "'\($0.name)' is \($0.state == "draft" ? "a draft" : $0.state)" }
         if !hidden.isEmpty { return "none of its creatives is public: " + hidden.joined(separator: ", ") }
         return "none of its creatives exists and has a cell in a layout"

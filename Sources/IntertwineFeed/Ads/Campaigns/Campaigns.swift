@@ -9,8 +9,6 @@ package final class Campaigns: Sendable {
         /// The ads of campaigns that are taken down and in no other campaign.
         var withheld: Set<CreativeID> = []
         var overrides: [String: Campaign.Override] = [:]
-        /// The units of goals for which the cells of a creative have no slot.
-        var unreported: [CreativeID: [Campaign.Goal.Unit]] = [:]
         /// The ads that the store has and no page shows: with their schedules, or taken down.
         var scheduled: [ByteString: ItemSchedule] = [:]
         var stopped: Set<ByteString> = []
@@ -128,7 +126,6 @@ package final class Campaigns: Sendable {
         var (scheduled, stoppedAds): ([ByteString: ItemSchedule], Set<ByteString>) = ([:], [])
         var blockedAds: [String: Set<String>] = [:]
         var creatives: [ByteString: CampaignIndex.Creative] = [:]
-        var unreported: [CreativeID: [Campaign.Goal.Unit]] = [:]
         for name in campaigns.flatMap(\.creatives) where creatives[ByteString(name)] == nil {
             let creative = item(of: name)
             guard let found = try snapshot.item(kind: creative.kind, id: creative.id) else {
@@ -143,8 +140,8 @@ package final class Campaigns: Sendable {
                 continue
             }
             creatives[ByteString(name)] = CampaignIndex.Creative(
-                id: creative, layouts: found.isHouseAd ? [] : layouts(of: found), isHouseAd: found.isHouseAd)
-            unreported[creative] = factories.unreported(by: found.type)
+                id: creative, layouts: found.isHouseAd ? [] : layouts(of: found), isHouseAd: found.isHouseAd,
+                unreported: factories.unreported(by: found.type, countingUnseenClicks: inventory?.countsUnseenClicks ?? true))
         }
         var campaignIndex = old.campaignIndex
         if !isSame || creatives != old.creatives { campaignIndex = CampaignIndex(campaigns) { creatives[ByteString($0)] } }
@@ -152,8 +149,8 @@ package final class Campaigns: Sendable {
         let withheld = Set(names.map(item)).subtracting(campaignIndex.creatives)
         known.withLock {
             $0 = Known(
-                items: items, creatives: creatives, blocked: blocked, withheld: withheld, overrides: overrides, unreported: unreported,
-                scheduled: scheduled, stopped: stoppedAds, campaignIndex: campaignIndex, version: version)
+                items: items, creatives: creatives, blocked: blocked, withheld: withheld, overrides: overrides, scheduled: scheduled,
+                stopped: stoppedAds, campaignIndex: campaignIndex, version: version)
         }
         firstStart.store(campaignIndex.span?.lowerBound ?? .max, ordering: .relaxed)
         lastEnd.store(campaignIndex.span?.upperBound ?? .min, ordering: .relaxed)
@@ -186,8 +183,15 @@ package final class Campaigns: Sendable {
         }
     }
 
-    func isUnreported(_ unit: Campaign.Goal.Unit, by creative: CreativeID) -> Bool {
-        known.withLock { $0.unreported[creative]?.contains(unit) ?? false }
+    /// Returns the first event of the goal or the price that a creative cannot report, with the missing slot.
+    func unreported(by campaign: Campaign) -> (member: String, unit: Campaign.Goal.Unit, slot: CommandKey)? {
+        let creatives = known.withLock { $0.creatives }
+        for name in campaign.creatives {
+            for (member, unit) in campaign.counted {
+                if let slot = creatives[ByteString(name)]?.unreported[unit] { return (member, unit, slot) }
+            }
+        }
+        return nil
     }
 }
 
@@ -226,15 +230,20 @@ extension JSONValue {
 }
 
 extension CellFactories {
-    /// Returns the units of goals for whose events the cells of an item type have no slot. The commands of a program's factory are unknown.
-    fileprivate func unreported(by form: ItemType) -> [Campaign.Goal.Unit] {
+    /// Returns the events that the cells of an item type cannot report, or that count only after an impression that they cannot report, each
+    /// with the missing slot. The commands of a program's factory are unknown.
+    fileprivate func unreported(by form: ItemType, countingUnseenClicks: Bool) -> [Campaign.Goal.Unit: CommandKey] {
         let factories = CellLayout.allCases.compactMap { self[form, $0] }
-        return [Campaign.Goal.Unit.impressions, .views].filter { unit in
-            let slot = CommandKey(unit.kind.rawValue)
-            return !factories.contains { factory in
+        func isMissing(_ slot: CommandKey) -> Bool {
+            !factories.contains { factory in
                 guard let plan = (factory as? any ReportingFactory)?.plan else { return true }
                 return slot == .impression ? plan.keys.contains(slot) : plan.reported.contains(slot)
             }
         }
+        let slots: [Campaign.Goal.Unit: [CommandKey]] = [
+            .impressions: [.impression], .clicks: countingUnseenClicks ? [] : [.impression],
+            .views: [CommandKey(LedgerEvent.Kind.complete.rawValue), .impression],
+        ]
+        return factories.isEmpty ? [:] : slots.compactMapValues { $0.first(where: isMissing) }
     }
 }

@@ -80,7 +80,7 @@ package struct AuthorCommand: UndoableCommand {
     package func undo(_ record: [UInt8], in context: inout CommandContext) async throws { try context.revertAuthor(record, from: list) }
 }
 
-/// Removes the cell from a list of the viewer, at any time after it was added.
+/// Removes the cell, or its author, from a list of the viewer, at any time after it was added.
 package struct ListRemoval: UndoableCommand {
     package static let unsave = ListRemoval(name: "unsave", list: .saved)
     package static let restore = ListRemoval(name: "restore", list: .dismissed)
@@ -96,12 +96,14 @@ package struct ListRemoval: UndoableCommand {
     package let needs: CommandRequirements = .viewer
     private let list: ViewerList
 
+    private var isOfAuthor: Bool { list == .following || list == .muted }
+
     package func perform(in context: inout CommandContext) throws {
-        try context.remove(from: list)
+        if isOfAuthor { try context.removeAuthor(from: list) } else { try context.remove(from: list) }
         context.record(.undo)
     }
 
     package func undo(_ record: [UInt8], in context: inout CommandContext) async throws {
-        try context.revert(record, from: list)
+        if isOfAuthor { try context.revertAuthor(record, from: list) } else { try context.revert(record, from: list) }
     }
 }

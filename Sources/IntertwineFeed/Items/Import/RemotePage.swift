@@ -59,11 +59,9 @@ package struct RemotePage: Sendable {
         try forEachElement { try body(element($0, kind, fields, conditions, report)) }
     }
 
-    /// Calls the body with the items that are objects.
-    package func forEachObject(_ body: (ItemFields) throws -> Void) throws {
-        try forEachElement { range in
-            if let object = try? object(range) { try body(ItemFields(object)) }
-        }
+    /// Calls the body with each item; with nil for one that is no object.
+    package func forEachItem(_ body: (ItemFields?) throws -> Void) throws {
+        try forEachElement { range in try body((try? object(range)).map { ItemFields($0) }) }
     }
 
     private func forEachElement(_ body: (Range<Int>) throws -> Void) throws {

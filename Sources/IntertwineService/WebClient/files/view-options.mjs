@@ -32,6 +32,7 @@ export class ViewOptions {
     const asked = new URLSearchParams(href.split("?")[1] ?? "");
     const parameters = new URLSearchParams({ cell });
     for (const name of ["cursor", "limit", "layout", "width"]) if (asked.has(name)) parameters.set(name, asked.get(name));
+    for (const [name, value] of this.filters) parameters.append(name, value);
     const more = { feed: this.feed, section: this.section, viewer, cells, languages: this.language };
     for (const [name, value] of Object.entries(more)) if (value) parameters.set(name, value);
     const url = new URL("explain", this.operators);

@@ -37,12 +37,22 @@ struct ClientReaderTests {
     func storedForms() {
         let (old, new) = (SigningKey.random(), SigningKey.random())
         func forms(_ mode: EventSettings.Address, _ keys: SigningKeys) -> [String]? {
-            AddressPrivacy(mode: mode, keys: keys).storedForms(of: "192.0.2.1", in: Self.day..<3 * Self.day)
+            try? AddressPrivacy(mode: mode, keys: keys).storedForms(of: "192.0.2.1", in: Self.day..<3 * Self.day)
         }
         let before = forms(.hashed, SigningKeys(current: old)) ?? []
         let after = forms(.hashed, SigningKeys(current: new, previous: old)) ?? []
         #expect(before.count == 3 && after.count == 6 && Set(after).isSuperset(of: before))
         #expect(forms(.truncated, SigningKeys(current: new)) == ["192.0.2.0/24"] && forms(.none, SigningKeys(current: new)) == nil)
+        let stored = AddressPrivacy(mode: .hashed, keys: SigningKeys(current: new))
+        for form in before + ["192.0.2.0/24", "2001:db8::/48"] {
+            #expect((try? stored.storedForms(of: form, in: 0..<1)) == [form])
+        }
+        for text in [
+            "192.0.2.0/23", "192.0.2.1/24", "0.0.0.0/0", "2001:db8::/32", "2001:db8::1/48", "192.0.2.256", "192.0.2.1 ", "localhost", "999",
+            before[0].uppercased(), String(before[0].dropFirst()), "/24",
+        ] {
+            #expect(throws: AddressPrivacy.UnusableAddress.malformed, "\(text)") { try stored.storedForms(of: text, in: 0..<1) }
+        }
     }
 
     private func reader(

@@ -116,7 +116,8 @@ struct RankerTests {
     @Test(
         "An invalid, slow or missing answer shows the feed's own order",
         arguments: [
-            #"{"items":[{"id":3}]}"#, #"{"items":["user:4"]"#, #"{"items":{}}"#, #"{"cursor":"1"}"#, "",
+            #"{"items":[{"id":3}]}"#, #"{"items":[3]}"#, #"{"items":["user:4"]}"#, #"{"items":[null,[]]}"#, #"{"items":["user:4"]"#,
+            #"{"items":{}}"#, #"{"cursor":"1"}"#, "",
             "slow", "status", "long",
             "moved",
         ])
