@@ -7,13 +7,13 @@ package struct FNV1a: Sendable {
 
     @inlinable package mutating func combine(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
 
-    @inlinable package static func hash(_ bytes: some Sequence<UInt8>, after start: UInt64 = basis) -> UInt64 {
+    @inlinable @inline(__always) package static func hash(_ bytes: some Sequence<UInt8>, after start: UInt64 = basis) -> UInt64 {
         var hash = FNV1a(value: start)
         for byte in bytes { hash.combine(byte) }
         return hash.value
     }
 
-    @inlinable package static func hash32(_ bytes: some Sequence<UInt8>) -> UInt32 {
+    @inlinable @inline(__always) package static func hash32(_ bytes: some Sequence<UInt8>) -> UInt32 {
         var hash: UInt32 = 0x811C_9DC5
         for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
         return hash

@@ -245,7 +245,6 @@ package final class FeedAssembler: Sendable {
     // MARK: Assembly
 
     func assemble(_ session: PageSession) throws -> FeedPage {
-        var session = session
         (session.newest, session.filters) = (newest, filters)
         session.isOfAuthors = (source as? SectionedDataSource)?.followed != nil
         session.filter = RowFilter(session.request.filters, among: filters)
@@ -283,7 +282,7 @@ package final class FeedAssembler: Sendable {
         return PageSession(
             request: request, client: client, cursor: cursor, snapshot: snapshot, store: store, version: version, viewerState: viewerState,
             context: context, rows: rows, sourceContext: sourceContext(of: request, for: client).scoped(to: source), factories: factories,
-            cells: cells, reasons: rows.reasons(factories))
+            cells: cells)
     }
 
     private func splice(_ slots: inout AdSlots) throws -> FeedPage {

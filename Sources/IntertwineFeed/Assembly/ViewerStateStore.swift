@@ -35,7 +35,7 @@ extension ViewerStateStore {
 }
 
 /// The viewer's state at one moment; valid only inside the call that receives it.
-package struct ViewerState {
+package final class ViewerState {
     private let dismissed: (any CellSet)?
     private let muted: (any CellSet)?
     /// The lists with cells, in the order of the state.

@@ -6,10 +6,12 @@ extension FeedPage {
     package func encoded() -> (json: [UInt8], digest: InlineArray<12, UInt8>) {
         var writer = JSONWriter(capacity: entries.indices.reduce(1_024) { $0 + entries[$1].size + 1 })
         writer.raw(#"{"cells":["#)
-        // The loops use indices: iterating over the entries would copy each entry and retain and release its references.
-        for index in entries.indices {
-            if index > 0 { writer.raw(",") }
-            entries[index].write(to: &writer)
+        // Elements of the array would be copied, and their references be retained and released.
+        entries.withUnsafeBufferPointer { entries in
+            for index in entries.indices {
+                if index > 0 { writer.raw(",") }
+                entries[index].write(to: &writer)
+            }
         }
         let rest = writer.bytes.count
         writer.raw(#"],"page":{"protocol":1,"limit":"#)

@@ -51,7 +51,7 @@ extension FeedAssembler {
         let version = store.version
         var page = try await withRows(for: request, client) { [content, following] rows in
             try await read(for: client, purpose: request.purpose) { [self] snapshot, viewerState in
-                var session = try session(request, for: client, cursor, at: version, in: snapshot, viewerState, rows)
+                let session = try session(request, for: client, cursor, at: version, in: snapshot, viewerState, rows)
                 (session.ranked, session.rankedPosition) = (content, following)
                 return try assembled(session)
             }
@@ -66,7 +66,7 @@ extension FeedAssembler {
         let version = store.version
         var page = try await withRows(for: request, client) { rows in
             try await read(for: client, purpose: request.purpose) { [self] snapshot, viewerState in
-                var session = try session(request, for: client, cursor, at: version, in: snapshot, viewerState, rows)
+                let session = try session(request, for: client, cursor, at: version, in: snapshot, viewerState, rows)
                 (session.excluded, session.rankedPosition) = (Set(shown), RankedPosition(after: nil, shown: shown))
                 return try assembled(session)
             }
@@ -85,7 +85,7 @@ extension FeedAssembler {
     private func shownItems(of content: RankedContent, _ request: FeedRequest, for client: PageClient) async throws -> [UInt32] {
         let version = store.version
         return try await read(for: client, purpose: request.purpose) { [self] snapshot, viewerState in
-            var session = try session(request, for: client, nil, at: version, in: snapshot, viewerState, SourceRows())
+            let session = try session(request, for: client, nil, at: version, in: snapshot, viewerState, SourceRows())
             (session.ranked, session.filter) = (content, RowFilter(request.filters, among: filters))
             return try content.read(for: session, factories).cells.map { RankedPosition.digest(of: $0.rendered.id.utf8) }
         }
