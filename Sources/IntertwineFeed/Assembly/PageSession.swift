@@ -1,4 +1,4 @@
-/// What the page of one request is made of. A class, because all that takes part has it: copies were 2 % of the instructions of a page.
+/// The request of a page with what it is made of. A class, because all that takes part has it: copies were 2 % of the instructions of a page.
 final class PageSession {
     let request: FeedRequest
     let client: PageClient
