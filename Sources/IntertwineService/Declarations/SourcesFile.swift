@@ -162,12 +162,12 @@ extension SourceReader {
 
     private func origin(of name: String, _ node: YAMLNode) throws -> FieldMapping.Origin {
         guard node.isMapping else { return FieldMapping.Origin(.first(try pointers(node))) }
-        let keys = ["value", "template", "from", "as", "zone", "join", "each"]
+        let keys = ["value", "template", "from", "as", "zone", "join", "split", "each"]
         let members = try node.members(of: "field '\(ItemError.shown(name))'", among: keys)
         let places = members.keys.intersection(["value", "template", "from"])
         guard places.count == 1 else { throw node.error("a field has one of from, value and template") }
         guard let from = members["from"] else {
-            guard members.keys.count == 1 else { throw node.error("as, zone, join and each belong to from") }
+            guard members.keys.count == 1 else { throw node.error("as, zone, join, split and each belong to from") }
             if let value = members["value"] { return .constant(try value.text("a text")) }
             let allowed = "a text with {{member}} or {{/pointer}}; a URL has its host and a slash before the first of them"
             return FieldMapping.Origin(.template(try members.required("template", allowed).value(allowed) { SourceTemplate($0) }))
@@ -178,9 +178,15 @@ extension SourceReader {
             guard origin.form == .date(zone: nil) else { throw zone.error("zone belongs to as: date") }
             origin.form = .date(zone: try zone.value("a time zone such as Europe/Berlin or +02:00") { SourceForm.TimeZoneName($0) })
         }
-        let each = try members["each"].map(pointers)
-        guard each == nil || members["join"] != nil else { throw node.error("each belongs to join: the value of each element of a list") }
-        if let join = members["join"] { origin.joined = (each?.first, join.isEmptyText ? "" : try join.text("the text between elements")) }
+        let each = try members["each"].map(pointers)?.first
+        switch (members["join"], members["split"]) {
+        case (let join?, nil): origin.parts = .joined(each: each, by: join.isEmptyText ? "" : try join.text("the text between elements"))
+        case (nil, let split?):
+            guard each == nil else { throw split.error("split is for a text, and each for a list") }
+            origin.parts = .split(by: try split.text("the text between parts"))
+        case (let join?, .some): throw join.error("join is for a list, and split for a text")
+        case (nil, nil): origin.parts = each.map { .list(each: $0) }
+        }
         return origin
     }
 

@@ -8,9 +8,16 @@ package struct FieldMapping: Sendable, Hashable {
             case template(SourceTemplate)
         }
 
+        /// What becomes of the elements of a list, and of the parts of a text.
+        package enum Parts: Sendable, Hashable {
+            case joined(each: JSONPointer?, by: String)
+            case list(each: JSONPointer)
+            case split(by: String)
+        }
+
         package var place: Place
         package var form: SourceForm?
-        package var joined: (each: JSONPointer?, separator: String)?
+        package var parts: Parts?
 
         package init(_ place: Place, as form: SourceForm? = nil) {
             (self.place, self.form) = (place, form)
@@ -19,14 +26,18 @@ package struct FieldMapping: Sendable, Hashable {
         package static func pointer(_ pointer: JSONPointer) -> Origin { Origin(.first([pointer])) }
         package static func constant(_ text: String) -> Origin { Origin(.constant(text)) }
 
-        package static func == (left: Origin, right: Origin) -> Bool {
-            left.place == right.place && left.form == right.form && left.joined?.each == right.joined?.each
-                && left.joined?.separator == right.joined?.separator
-        }
-
-        package func hash(into hasher: inout Hasher) {
-            hasher.combine(place)
-            hasher.combine(form)
+        /// The texts of a value that has parts; nil for another value.
+        fileprivate func texts(of value: SourceValue) throws(ItemError) -> [String]? {
+            let values: [SourceValue]
+            switch (parts, value) {
+            case (.joined(nil, _), .list(let elements)): values = elements
+            case (.joined(let each?, _), .list(let elements)), (.list(let each), .list(let elements)):
+                values = try elements.map { (element) throws(ItemError) in try element.value(at: each) }
+            case (.split(let separator), .text(let text)):
+                values = text.split(separator: separator).map { .text($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+            default: return nil
+            }
+            return values.compactMap { (form ?? .plain).text(of: $0) }.filter { !$0.isEmpty }
         }
     }
 
@@ -77,13 +88,10 @@ package struct FieldMapping: Sendable, Hashable {
                 guard let token = try pointer.value(in: object), token.kind != .null else { continue }
                 let raw = object.bytes[token.kind == .string ? token.range.lowerBound - 1..<token.range.upperBound + 1 : token.range]
                 let value = SourceValue(token, in: object)
-                if let (each, separator) = origin.joined, case .list(let elements) = value {
-                    var texts: [String] = []
-                    for element in elements {
-                        let part = try each.map { (each) throws(ItemError) in try element.value(at: each) } ?? element
-                        if let text = (origin.form ?? .plain).text(of: part), !text.isEmpty { texts.append(text) }
-                    }
-                    if !texts.isEmpty { return quoted(texts.joined(separator: separator)) }
+                if let texts = try origin.texts(of: value) {
+                    if texts.isEmpty { continue }
+                    if case .joined(_, let separator) = origin.parts { return quoted(texts.joined(separator: separator)) }
+                    return Array("[".utf8) + texts.map(quoted).joined(separator: [UInt8(ascii: ",")]) + Array("]".utf8)
                 } else if let form = origin.form {
                     let text = form.text(of: value)
                     guard !value.isAbsent, text?.allSatisfy(\.isWhitespace) != true else { continue }

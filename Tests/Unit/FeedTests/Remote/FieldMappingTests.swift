@@ -224,16 +224,39 @@ struct FieldMappingTests {
     @Test("A list is joined")
     func joined() throws {
         var origin = FieldMapping.Origin(.first([JSONPointer(member: "v")]))
-        origin.joined = (nil, ", ")
+        origin.parts = .joined(each: nil, by: ", ")
         for (json, expected) in [
             (#"["a","b"]"#, "\"a, b\""), (#"["a",1,true,null,"",{"x":1}]"#, "\"a, 1, true\""), ("[]", nil), ("[{}]", nil),
             (#""a""#, "\"a\""),
         ] as [(String, String?)] {
             #expect(try Self.mapped(origin, "{\"v\":\(json)}") == expected, "\(json)")
         }
-        origin.joined = (JSONPointer("/name"), " / ")
+        origin.parts = try .joined(each: #require(JSONPointer("/name")), by: " / ")
         origin.form = .text
         #expect(try Self.mapped(origin, #"{"v":[{"name":"A &amp; B"},{"no":1},{"name":"C"}]}"#) == "\"A & B / C\"")
+    }
+
+    @Test("A list of objects becomes a list of texts, and a text is split")
+    func lists() throws {
+        var origin = FieldMapping.Origin(.first([JSONPointer(member: "v"), JSONPointer(member: "w")]))
+        origin.parts = try .list(each: #require(JSONPointer("/name")))
+        for (json, expected) in [
+            (#""v":[{"name":"A \"b\""},{"id":2},{"name":""},{"name":7}]"#, #"["A \"b\"","7"]"#),
+            (#""v":["a","b"]"#, nil), (#""v":[]"#, nil),
+            (#""v":[{"id":1}],"w":[{"name":"later"}]"#, #"["later"]"#), (#""v":"a""#, "\"a\""),
+        ] as [(String, String?)] {
+            #expect(try Self.mapped(origin, "{\(json)}") == expected, "\(json)")
+        }
+        origin.parts = .split(by: ",")
+        for (json, expected) in [
+            (#""v":"red, winter sale ,,\u00fc""#, #"["red","winter sale","ü"]"#), (#""v":"one""#, #"["one"]"#),
+            (#""v":",  ,""#, nil), (#""v":"""#, nil), (#""v":["red","winter"]"#, #"["red","winter"]"#),
+            (#""v":" , ","w":"later""#, #"["later"]"#),
+        ] as [(String, String?)] {
+            #expect(try Self.mapped(origin, "{\(json)}") == expected, "\(json)")
+        }
+        origin.form = .text
+        #expect(try Self.mapped(origin, #"{"v":"A &amp; B,<b>C</b>"}"#) == #"["A & B","C"]"#)
     }
 
     @Test(
