@@ -86,7 +86,7 @@ test("refreshes the token after 401, and sends the request once more", () => {
   }, { token });
 });
 
-test("repeats a gesture after 401 with its key and body", () => against([refusedToken, replies.json({})], async (client, server) => {
+test("repeats a gesture after 401 with its key and body", () => against([refusedToken, replies.json({ commands: [] })], async (client, server) => {
   await client.send("/cells/user:a/selection", { method: "POST", body: { choice: 1 }, key: "k1" });
   assert.deepEqual(server.requests.map(({ method, body, headers }) => [method, body, headers["idempotency-key"]]), [
     ["POST", '{"choice":1}', "k1"], ["POST", '{"choice":1}', "k1"],
@@ -123,7 +123,7 @@ test("rejects with the error of the token function, which is no loss of the conn
 test("keeps queued gestures while the viewer is signed out", () => {
   let isSignedIn = false;
   const token = async () => (isSignedIn ? "good" : "bad");
-  const guarded = (request, response) => (request.headers.authorization === "Bearer good" ? replies.json({}) : refusedToken)(request, response);
+  const guarded = (request, response) => (request.headers.authorization === "Bearer good" ? replies.json({ commands: [] }) : refusedToken)(request, response);
   return against(guarded, async (client) => {
     const outbox = new Outbox({ client });
     const sent = outbox.enqueue({ key: "k1", method: "POST", href: "/cells/user:a/dismissal" });
@@ -163,7 +163,7 @@ test("stops immediately if the signal is aborted", () => against(replies.silent,
   await assert.rejects(answer, { message: "enough" });
 }, { timeout: 60_000 }));
 
-test("retries a POST with an equal key, and never without a key", () => against([replies.drop, replies.json({})], async (client, server) => {
+test("retries a POST with an equal key, and never without a key", () => against([replies.drop, replies.json({ commands: [] })], async (client, server) => {
   await new Actions({ client }).perform("selection", { cell: cell("user:a") });
   const keys = server.requests.map(({ headers }) => headers["idempotency-key"]);
   assert.equal(keys.length, 2);
@@ -218,7 +218,7 @@ test("queues gestures while the service is unavailable, across a restart, and pe
   const later = new Outbox({ client, storage });
   assert.equal(later.pending.length, 1);
   server.requests.length = 0;
-  server.next = [replies.json({ undo })];
+  server.next = [replies.json({ commands: [], undo })];
   await Promise.all([outbox.flush(), outbox.flush(), later.flush()]);
   assert.equal(await first.sent, true);
   assert.equal(new Set(server.requests.map(({ headers }) => headers["idempotency-key"])).size, 1);
@@ -229,7 +229,7 @@ test("queues gestures while the service is unavailable, across a restart, and pe
   assert.equal(new Outbox({ client, storage }).pending.length, 0);
 }));
 
-test("removes gestures whose keys have expired in the service", () => against(replies.json({}), async (client, server) => {
+test("removes gestures whose keys have expired in the service", () => against(replies.json({ commands: [] }), async (client, server) => {
   let now = 0;
   const outbox = new Outbox({ client, now: () => now });
   const pending = outbox.enqueue({ key: "k", method: "POST", href: "/cells/user:a/dismissal" });
@@ -245,12 +245,12 @@ test("sends queued gestures when the connection is restored", () => against(repl
   const pending = outbox.enqueue({ key: "k", method: "POST", href: "/x" });
   await outbox.flush();
   assert.ok(client.connection.isLost);
-  server.next = [replies.json({ done: true })];
-  assert.deepEqual((await pending).value, { done: true });
+  server.next = [replies.json({ commands: ["dismiss"] })];
+  assert.deepEqual((await pending).value, { commands: ["dismiss"] });
   assert.equal(client.connection.isLost, false);
 }, { attempts: 1 }));
 
-test("an undo is unavailable after its deadline", () => against(replies.json({ undo: { ...undo, expiresAt: "2000-01-01T00:00:00Z" } }), async (client) => {
+test("an undo is unavailable after its deadline", () => against(replies.json({ commands: [], undo: { ...undo, expiresAt: "2000-01-01T00:00:00Z" } }), async (client) => {
   const invocation = await new Actions({ client }).perform("dismissal", { cell: cell("user:a") });
   assert.equal(invocation.undo.isAvailable, false);
 }));
@@ -354,7 +354,7 @@ test("a batch that failed without a loss of the connection is sent again without
 
 test("queued gestures wait for a sign-in, and other requests fail with the event", async () => {
   let isSignedIn = false;
-  const answer = () => (isSignedIn ? new Response("{}", { headers: { "Content-Type": "application/json" } }) : Response.redirect("https://login.example/", 302));
+  const answer = () => (isSignedIn ? new Response('{"commands": []}', { headers: { "Content-Type": "application/json" } }) : Response.redirect("https://login.example/", 302));
   const client = new FeedClient({ base: "https://feed.example/", fetch: async () => answer(), attempts: 1 });
   const errors = [];
   client.addEventListener("signinrequired", ({ detail }) => errors.push(detail.error));
@@ -388,7 +388,7 @@ test("sends queued gestures before a new one, so that the last gesture takes eff
   const unsaved = await actions.perform("unsave", owner, { queueable: true });
   assert.deepEqual([saved.isQueued, unsaved.isQueued], [true, true]);
   server.requests.length = 0;
-  server.next = [replies.json({})];
+  server.next = [replies.json({ commands: [] })];
   await actions.perform("save", owner, { queueable: true });
   assert.deepEqual(server.requests.map(({ url }) => url), ["/save", "/unsave", "/save"]);
   assert.equal(server.requests[0].body, '{"stars":3}', "the input of a slot is queued with it");
@@ -405,7 +405,7 @@ test("pages of one viewer share the storage, and send no gesture that another pa
   keep(one, "c");
   const reader = page();
   assert.ok(one.remove("c"));
-  server.next = [replies.json({})];
+  server.next = [replies.json({ commands: [] })];
   server.requests.length = 0;
   await reader.flush();
   assert.deepEqual(server.requests.map(({ url }) => url), ["/a", "/b"]);
@@ -415,7 +415,7 @@ test("pages of one viewer share the storage, and send no gesture that another pa
   assert.deepEqual(server.requests.slice(2).map(({ url, headers }) => [url, headers["idempotency-key"]]), [["/a", "a"]]);
 }));
 
-test("sends the gestures of an earlier page at the start", () => against([replies.json({})], async (client, server) => {
+test("sends the gestures of an earlier page at the start", () => against([replies.json({ commands: [] })], async (client, server) => {
   const left = [{ key: "k", method: "POST", href: "/save", hasKey: true, createdAt: Date.now() }];
   const storage = { getItem: () => JSON.stringify(left), setItem() {} };
   const outbox = new Outbox({ client, connection: new Connection({ probe: `${server.url}readyz` }), storage });

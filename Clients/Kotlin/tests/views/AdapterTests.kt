@@ -173,7 +173,7 @@ fun adapterTests() {
     }
     test("tap, long press and accessibility actions perform slots, those of the shown cell only") {
         val service = Service(cell("a"), cell("b", slots = emptyList()))
-        service.respond = { request -> if (request.method == "POST") json("{}") else null }
+        service.respond = { request -> if (request.method == "POST") json("""{"commands": []}""") else null }
         val adapter = adapter(service.model(this), this)
         val view = RecyclerView(Context())
         launch { adapter.follow(view) }
@@ -196,7 +196,7 @@ fun adapterTests() {
     test("a swipe dismisses, and the snack bar undoes") {
         val service = Service(cell("a"), cell("b", slots = emptyList()))
         service.respond = { request ->
-            if (request.method == "POST") json("""{"undo": {"type": "request", "method": "DELETE", "href": "/invocations/1"}}""") else null
+            if (request.method == "POST") json("""{"commands": [], "undo": {"type": "request", "method": "DELETE", "href": "/invocations/1"}}""") else null
         }
         val model = service.model(this)
         val adapter = adapter(model, this)

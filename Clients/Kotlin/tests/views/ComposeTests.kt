@@ -133,8 +133,8 @@ fun composeTests() {
         val service = Service(cell("a"), cell("b", slots = emptyList()))
         service.respond = { request ->
             when {
-                request.url.endsWith("/selection") -> json("""{"open": {"href": "https://shop.example.com/1"}}""")
-                request.method == "POST" -> json("""{"undo": {"type": "request", "method": "DELETE", "href": "/invocations/1"}}""")
+                request.url.endsWith("/selection") -> json("""{"commands": [], "open": {"href": "https://shop.example.com/1"}}""")
+                request.method == "POST" -> json("""{"commands": [], "undo": {"type": "request", "method": "DELETE", "href": "/invocations/1"}}""")
                 else -> null
             }
         }

@@ -29,7 +29,7 @@ fun modelTests() {
     test("a dismissal hides the cell at once, and its undo shows it again") {
         val service = Service(cell("a"), cell("b"))
         service.respond = { request ->
-            if (request.url.endsWith("/a/dismissal")) json("""{"undo": {"type": "request", "method": "DELETE", "href": "/invocations/1"}}""") else null
+            if (request.url.endsWith("/a/dismissal")) json("""{"commands": [], "undo": {"type": "request", "method": "DELETE", "href": "/invocations/1"}}""") else null
         }
         val model = service.model(this)
         launch { model.run() }
@@ -112,7 +112,7 @@ fun modelTests() {
     test("a presentation and a link are events") {
         val service = Service(cell("a"))
         service.respond = { request ->
-            if (request.method == "POST") json("""{"presentation": {"screen": "Zoom"}, "open": {"href": "https://shop.example.com/1"}}""") else null
+            if (request.method == "POST") json("""{"commands": [], "presentation": {"screen": "Zoom"}, "open": {"href": "https://shop.example.com/1"}}""") else null
         }
         val model = service.model(this)
         val events = ArrayList<FeedEvent>()
@@ -142,7 +142,7 @@ fun modelTests() {
         val links = listOf("""{"type": "link", "href": "/click/x"}""", """{"type": "request", "method": "POST", "href": "/selection"}""")
         for (link in links) {
             val service = Service(cell("ad:1", slots = emptyList(), more = """, "selection": $link, "impression": $event"""))
-            service.respond = { request -> if (request.url.endsWith("/selection")) json("""{"open": {"href": "/click/x"}}""") else null }
+            service.respond = { request -> if (request.url.endsWith("/selection")) json("""{"commands": [], "open": {"href": "/click/x"}}""") else null }
             val model = service.model(this)
             val sentBefore = ArrayList<Boolean>()
             launch { model.run() }
