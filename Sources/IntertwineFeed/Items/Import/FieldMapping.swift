@@ -1,3 +1,4 @@
+internal import Foundation
 internal import IntertwinePrimitives
 
 package struct FieldMapping: Sendable, Hashable {
@@ -8,7 +9,7 @@ package struct FieldMapping: Sendable, Hashable {
             case template(SourceTemplate)
         }
 
-        /// What becomes of the elements of a list, and of the parts of a text.
+        /// How a list or a text is divided.
         package enum Parts: Sendable, Hashable {
             case joined(each: JSONPointer?, by: String)
             case list(each: JSONPointer)
