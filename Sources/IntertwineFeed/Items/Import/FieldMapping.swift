@@ -9,7 +9,7 @@ package struct FieldMapping: Sendable, Hashable {
             case template(SourceTemplate)
         }
 
-        /// How a list or a text is divided.
+        /// The use of a list, or of the parts of a text.
         package enum Parts: Sendable, Hashable {
             case joined(each: JSONPointer?, by: String)
             case list(each: JSONPointer)

@@ -51,7 +51,7 @@ struct SourcesFileTests {
                 SourceCondition(try #require(JSONPointer("/image/src")), .present(true)),
             ])
         var names = FieldMapping.Origin(.first([try #require(JSONPointer("/names"))]), as: .text)
-        names.joined = (JSONPointer("/full"), " ")
+        names.parts = .joined(each: JSONPointer("/full"), by: " ")
         #expect(
             source.fields
                 == FieldMapping([
