@@ -41,7 +41,7 @@ package struct RobotNames: Sendable, Hashable {
         bitly|blackboard|blackbox|blackduck|bling erp|blogtrottr|bluesky cardyb|bluesky-domain|bombardier|bot|brandwatch|brightdata|\
         browser-use|browsershots|bruno-runtime|btwebclient|builtwith|bun/1|buttondown|buzzsumo|bw/1.|cacti|castopod|catchpoint|censys|\
         certificate|cf-uc|chatgpt agent|chatgpt-user|check-host|check/|check_|checker|checkly|checks|citoid|claude-|clj-http|cloudflare|\
-        cloudfront|coccoc|cohere|coldfusion|collapsify|collectd|collection@|collector|colly|comodo dcv|console)|\
+        cloudfront|coccoc|cohere|coldfusion|collapsify|collectd|collection@|collector|colly|comodo dcv|compatible; ms-office|console)|\
         consul health|contact research|convertify|cookiehub|copyscape|corporama|cortex/|crawl|criticalcss|crusty|css generator|curl client|\
         curl/|custom_user_agent|customasync|customuseragent|cybaaagent|cyberscan|cyotek|cypress/|damoa|dareboost|datadog|datafeedwatch|\
         datanyze|dataprovider|daumoa|dcv check|deep-research|default_useragent|deno/1|deno/2|detectify|detector/|determ|devin/|digicert|\
@@ -66,7 +66,7 @@ package struct RobotNames: Sendable, Hashable {
         managewp|manus-user|marginalia|marketgoo|masjesu|masscan|matomo/|mattermost|maven/|measurement|mechanize|mediapartners|mediavine|\
         meltwater|meta-external|metadata|metafetch|metaiab|metauri|metorik|microsoft bits|microsoft-cryptoapi|microsoft-flow|mimecast|\
         miniature.io|miniflux|misskey|mistralai|mixnode|mnogosearch|modularconnector|mojeek|mojolicious|monit/|monitor|montools|\
-        morningscore|mozilla/5.0 (compatible|mozilliqa|ms-office|multi-country|mutant;|mxtoolbox|my user agent|n8n|nagios|nameofagent|nazareth|needle/|\
+        morningscore|mozilla/5.0 (compatible|mozilliqa|multi-country|mutant;|mxtoolbox|my user agent|n8n|nagios|nameofagent|nazareth|needle/|\
         nessus|netapi|netcraft|netlyzer|netsec|netshelter|netsparker|netsystems|netty/|netvibes|netvigie|new relic|newrelic|newsai|\
         newsblur|newsgathering|newsnow|newspaper/|nextcloud-news|nikto|nmap|node.js|nodejs|nodeping|notionembedder|novellum|npm/|nsfw|\
         nuclei|nutch|nuzzel|nvd0rz|nvdorz|oai-search|octopus 1|offline explorer|omgili|omnisend|onebox|onetrust|onlyscans|openai|openrss|\
