@@ -40,7 +40,8 @@ private struct AuthoredRows<Session: SQLSession & StoreSnapshot> {
     private var anchor: Int64 { query.anchor?.position ?? (isForward ? .min : .max) }
     private var author: String { SectionIndex.author(authors.fields, Session.dialect) }
     private var lane: String { "lane = \(stream.rawValue)" }
-    private func first(_ positions: some Sequence<Int64>) -> [Int64] {
+    // An array, because code for any sequence is not specialised here: sorting it took most of the time of a page.
+    private func first(_ positions: [Int64]) -> [Int64] {
         Array((isForward ? positions.sorted() : positions.sorted(by: >)).prefix(query.limit))
     }
 
@@ -67,13 +68,13 @@ private struct AuthoredRows<Session: SQLSession & StoreSnapshot> {
         let lists = try newest.positions(of: authors, in: stream, at: version, read: self.newest(of:))
         let places = lists.map { list in isForward ? list.filter { $0 > anchor } : Array(list.drop { $0 >= anchor }) }
         // The page has only authors whose nearest items are among the nearest of all.
-        let nearest = first(places.lazy.compactMap { isForward ? $0.last : $0.first })
+        let nearest = first(places.compactMap { isForward ? $0.last : $0.first })
         let edge = nearest.count == query.limit ? nearest.last ?? 0 : isForward ? .max : .min
         let found = first(places.flatMap { place in place.prefix { isForward || $0 >= edge } })
         let end = found.count == query.limit ? found.last ?? 0 : isForward ? .max : .min
         // The authors that may have further items in this range.
         let more = zip(authors, lists).filter { $1.count == NewestItems.count && $1[$1.count - 1] > (isForward ? anchor : end) }.map(\.0)
-        return more.isEmpty ? found : first(Set(found + (try positions(of: more, until: end))))
+        return more.isEmpty ? found : first(Array(Set(found + (try positions(of: more, until: end)))))
     }
 
     private func newest(of authors: [String]) throws -> [ByteString: [Int64]] {
