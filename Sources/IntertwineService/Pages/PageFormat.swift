@@ -102,7 +102,7 @@ final class PageFormat: Sendable {
     }
 
     func response(_ page: FeedPage, to request: HTTPRequest) -> EncodedResponse {
-        encoded(page, isShared: false, gzip: request.headerFields[.acceptEncoding] != nil)
+        encoded(page, isShared: false, gzip: request.mayAcceptGzip)
     }
 
     func response(_ cell: FeedPage.Entry, isShared: Bool, isNamed: Bool, in language: FeedLanguage?, now: Int64) -> ServerResponse {
@@ -131,4 +131,9 @@ final class PageFormat: Sendable {
         response.fields.append(HTTPField(name: .vary, value: "Accept"))
         return response
     }
+}
+
+extension HTTPRequest {
+    /// False if no coding of the client can be gzip, so that a page is not compressed in vain: some clients send `identity`.
+    var mayAcceptGzip: Bool { headerFields[.acceptEncoding].map { $0.contains("*") || $0.lowercased().contains("gzip") } ?? false }
 }

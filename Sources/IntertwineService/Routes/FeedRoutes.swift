@@ -275,7 +275,7 @@ struct FeedRoutes: Sendable {
         try await clients.addCapabilities(to: &feed, from: request)
         let sender = try await clients.identity(of: request)
         let client = client(of: request, sender, at: assembler)
-        let gzip = request.head.headerFields[.acceptEncoding] != nil
+        let gzip = request.head.mayAcceptGzip
         if makesPage(of: assembler, for: sender, at: request.now) {
             return try await loader.response { [feed] in loader.page(feed, of: assembler, for: client, gzip: gzip, completion: $0) }
         }
