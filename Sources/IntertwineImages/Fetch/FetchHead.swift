@@ -42,6 +42,12 @@ package struct FetchHead: Sendable {
         return charset.map { Windows1252.labels.contains(String($0.1)) } ?? false
     }
 
+    /// True if the type is one of JSON texts, each on a line.
+    package var areLines: Bool {
+        let type = headers[.contentType]?.lowercased().prefix { $0 != ";" && $0 != " " }
+        return type?.wholeMatch(of: /application\/(?:x-|vnd\.)?(?:ndjson|jsonl|jsonlines|json-lines|json-seq|geo\+json-seq|nd-json)/) != nil
+    }
+
     var location: String? {
         let locations = headers[values: .location]
         return Set(locations.map { try? url.resolving($0) }).count > 1 ? nil : locations.first

@@ -34,7 +34,7 @@ private struct SourceReader {
     let environment: [String: String]
 
     private static let keys = [
-        "url", "kind", "every", "items", "next", "where", "fields", "headers", "on-error", "removable", "max-pages", "max-items",
+        "url", "kind", "every", "items", "key", "next", "where", "fields", "headers", "on-error", "removable", "max-pages", "max-items",
         "max-bytes", "deadline",
     ]
 
@@ -50,6 +50,7 @@ private struct SourceReader {
             if let value = faults.collect(members[key], value) { source[keyPath: property] = value }
         }
         read("items", \.items, pointer)
+        read("key", \.key) { try $0.text("the member of an item that has its name in the list") }
         read("every", \.interval) { try $0.value(in: .seconds(1) ... .seconds(30 * 86_400)) }
         read("next", \.next, next)
         read("where", \.conditions, conditions)

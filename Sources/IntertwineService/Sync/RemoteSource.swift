@@ -13,6 +13,7 @@ struct RemoteSource: Sendable {
     var fields: FieldMapping?
     var conditions: [SourceCondition] = []
     var items: JSONPointer
+    var key: String?
     var next: NextPage = .none
     var headers = HTTPFields()
     var interval: Duration = .seconds(300)

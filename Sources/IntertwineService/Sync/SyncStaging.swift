@@ -98,8 +98,8 @@ final class SyncStaging: @unchecked Sendable {
         defer { page = [] }
         do {
             let page = try RemotePage(
-                page, items: source.items, cursor: source.next.pointer, at: head.url.text, isLatin: head.isLatin,
-                mayEnd: source.next.isCounted && progress.pages > 1)
+                page, items: source.items, key: source.key, cursor: source.next.pointer, at: head.url.text, isLatin: head.isLatin,
+                areLines: head.areLines, mayEnd: source.next.isCounted && progress.pages > 1)
             guard page.hasList else {
                 progress.pages -= 1
                 return nil

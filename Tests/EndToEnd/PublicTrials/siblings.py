@@ -120,6 +120,14 @@ def bodies():
         ("an object with an error", (b'{"error":{"id":"a","need":"x"}}',), CLEAR), ("an object of numbers", (b'{"0":1,"1":2}',), CLEAR),
         ("a web page", (b"<!doctype html><title>x</title>", {"Content-Type": "text/html"}), CLEAR),
     ])
+    lines = PLAIN[1:-1].replace(b"},{", b"}\n{")
+    serve("lines", [(kind, (lines + b"\n", {"Content-Type": kind}), ALL) for kind in ("application/x-ndjson", "application/jsonl", "text/plain", "application/json")] + [
+        ("a sequence", (b"\x1e" + lines.replace(b"\n", b"\n\x1e"), {"Content-Type": "application/json-seq"}), ALL), ("a broken line", (lines.replace(b'"y"', b'"y', 1),), SOME),
+        ("CRLF and commas", (lines.replace(b"\n", b",\r\n"),), ALL), ("a truncated last line", (lines[:-4],), SOME), ("UTF-16", (lines.decode().encode("utf-16"),), ALL),
+    ])
+    named = b'{"-Na":{"need":"x"},"-Nb":{"need":"y"},"-Nc":{"need":"z"}}'
+    serve("named", [("an object of Firebase", (named,), ALL), ("an array of Firebase", (b'[null,{"need":"x"},{"need":"y"},null,{"need":"z"}]',), ALL),
+                    ("a value that is no object", (named.replace(b'{"need":"y"}', b"true"),), SOME), ("null", (b"null",), CLEAR)], ", key: id")
     serve("mapped-bodies", [("an optional value twice", with_member(b'"text":"a","text":"b"'), ALL), ("a required value twice", with_member(b'"need":"y"'), SOME)],
           ", fields: {id: id, need: need, text: text}")
 

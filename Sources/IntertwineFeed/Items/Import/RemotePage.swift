@@ -11,17 +11,23 @@ package struct RemotePage: Sendable {
     private let url: String?
     /// Nil if a later page has no list, as many APIs answer beyond the last one.
     private let list: Range<Int>?
+    /// True if each line is an item (NDJSON).
+    private let isLines: Bool
+    /// The field that has the name of an item's member, if the list may be an object.
+    private let key: String?
     package let cursor: String?
     package var hasList: Bool { list != nil }
 
     package init(
-        _ bytes: [UInt8], items: JSONPointer, cursor: JSONPointer? = nil, at url: String? = nil, isLatin: Bool = false, mayEnd: Bool = false
+        _ bytes: [UInt8], items: JSONPointer, key: String? = nil, cursor: JSONPointer? = nil, at url: String? = nil, isLatin: Bool = false,
+        areLines: Bool = false, mayEnd: Bool = false
     ) throws(RemotePageError) {
-        self.url = url
+        (self.url, self.key) = (url, key)
         let bytes = JSONPreamble.text(bytes, isLatin: isLatin)
         self.bytes = bytes
-        if mayEnd, Self.isNothing(bytes[...]) {
-            (list, self.cursor) = (nil, nil)
+        isLines = items.isRoot && key == nil && Self.areLines(bytes, isDeclared: areLines)
+        if mayEnd && Self.isNothing(bytes[...]) || isLines {
+            (list, self.cursor) = (isLines ? bytes.indices : nil, nil)
             return
         }
         let start = try Self.position(after: 0, in: bytes)
@@ -39,7 +45,7 @@ package struct RemotePage: Sendable {
         }
         let value = list..<(list < bytes.count ? try Self.end(of: list, until: UInt8(ascii: "}"), in: bytes) : list)
         let isNumbered = try Self.isNumbered(at: list, in: bytes)
-        let isArray = isNumbered || bytes[value].first == UInt8(ascii: "[")
+        let isArray = isNumbered || bytes[value].first == UInt8(ascii: "[") || key != nil && bytes[value].first == UInt8(ascii: "{")
         guard isArray || mayEnd && Self.isNothing(bytes[value]) else {
             throw RemotePageError(reason: "\(name) is not an array", offset: list, isOfLocation: true)
         }
@@ -56,25 +62,29 @@ package struct RemotePage: Sendable {
         leavingOut report: ((ItemError) -> Void)? = nil,
         _ body: (Result<ValidatedItem, ItemError>?) throws -> Void
     ) throws {
-        try forEachElement { try body(element($0, kind, fields, conditions, report)) }
+        try forEachElement { try body(element($0, $1, kind, fields, conditions, report)) }
     }
 
     /// Calls the body with each item; with nil for one that is no object.
     package func forEachItem(_ body: (ItemFields?) throws -> Void) throws {
-        try forEachElement { range in try body((try? object(range)).map { ItemFields($0) }) }
+        try forEachElement { range, name in try body((try? object(range, name)).map { ItemFields($0) }) }
     }
 
-    private func forEachElement(_ body: (Range<Int>) throws -> Void) throws {
+    private func forEachElement(_ body: (Range<Int>, _ name: String) throws -> Void) throws {
         guard let list else { return }
+        guard !isLines else { return try Self.lines(of: bytes).forEach { try body($0, "") } }
         let isObject = bytes[list.lowerBound] == UInt8(ascii: "{")
         let closing = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
-        var position = list.lowerBound + 1
+        var (position, index) = (list.lowerBound + 1, 0)
         while true {
             position = try Self.position(after: position, in: bytes)
             if bytes[position] == closing { return }
-            if isObject { position = try Self.name(at: position, in: bytes).value }
+            var name = String(index)
+            if isObject { (name, position) = try Self.name(at: position, in: bytes) }
             let end = try Self.end(of: position, until: closing, in: bytes)
-            try body(position..<end)
+            // An API that stores lists as objects writes whole numbers as an array, with null for each number that is missing.
+            if key == nil || bytes[position..<end] != ArraySlice("null".utf8) { try body(position..<end, name) }
+            index += 1
             position = try Self.position(after: end, in: bytes)
             switch bytes[position] {
             case UInt8(ascii: ","): position += 1
@@ -91,12 +101,12 @@ package struct RemotePage: Sendable {
     }
 
     private func element(
-        _ range: Range<Int>, _ kind: any ItemKind, _ fields: FieldMapping?, _ conditions: [SourceCondition],
+        _ range: Range<Int>, _ name: String, _ kind: any ItemKind, _ fields: FieldMapping?, _ conditions: [SourceCondition],
         _ report: ((ItemError) -> Void)?
     ) -> Result<ValidatedItem, ItemError>? {
         var errors: [ItemError] = []
         do throws(ItemError) {
-            let object = try object(range)
+            let object = try object(range, name)
             guard object.range.count <= ItemReader.itemLimit else {
                 throw ItemError(reason: "is longer than \(ItemReader.itemLimit) bytes")
             }
@@ -111,13 +121,19 @@ package struct RemotePage: Sendable {
         }
     }
 
-    private func object(_ range: Range<Int>) throws(ItemError) -> JSONObject {
+    private func object(_ range: Range<Int>, _ name: String) throws(ItemError) -> JSONObject {
         let token: JSONToken
         do throws(JSONError) {
             if bytes[range.lowerBound] == UInt8(ascii: "{") {
                 let object = try JSONObject(bytes, at: range.lowerBound, isLenient: true)
                 guard object.range == range else { throw JSONError(.expectedCommaOrEnd, at: range.upperBound) }
-                return object
+                guard let key, !object.members.contains(where: { object.matches($0.name, key) }) else { return object }
+                var named: [UInt8] = [UInt8(ascii: "{")]
+                named.append(jsonString: key.utf8)
+                named.append(UInt8(ascii: ":"))
+                named.append(jsonString: name.utf8)
+                if !object.members.isEmpty { named.append(UInt8(ascii: ",")) }
+                return try JSONObject(named + bytes[range].dropFirst(), isLenient: true)
             }
             var scanner = JSONScanner(at: range.lowerBound, isLenient: true)
             token = try scanner.value(bytes.span)
@@ -125,6 +141,25 @@ package struct RemotePage: Sendable {
             throw ItemError(error)
         }
         throw ItemError(reason: "must be an object, is \(token.kind.rawValue)")
+    }
+
+    // MARK: Lines
+
+    /// Other lines than those of a declared type have an object on the second one too: an object alone may be an error with status 200.
+    private static func areLines(_ bytes: [UInt8], isDeclared: Bool) -> Bool {
+        guard let start = bytes.firstIndex(where: { $0 > 0x20 }) else { return isDeclared }
+        guard bytes[start] == UInt8(ascii: "{") else { return isDeclared && bytes[start] != UInt8(ascii: "[") }
+        guard !isDeclared, let end = bytes[start...].firstIndex(of: 0x0A) else { return isDeclared }
+        return bytes[end...].first { $0 > 0x20 } == UInt8(ascii: "{")
+    }
+
+    /// The lines that are not empty. A record separator may begin a line (RFC 7464), and a comma may end it.
+    private static func lines(of bytes: [UInt8]) -> [Range<Int>] {
+        bytes.split(separator: 0x0A).compactMap { line in
+            let start = line.firstIndex { $0 > 0x20 }
+            let end = line.lastIndex { $0 > 0x20 && $0 != UInt8(ascii: ",") }
+            return start.flatMap { start in end.map { start..<max(start, $0) + 1 } }
+        }
     }
 
     // MARK: JSON around the items

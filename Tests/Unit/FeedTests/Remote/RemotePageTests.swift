@@ -138,6 +138,63 @@ struct RemotePageTests {
         #expect(try name([0xE9], isLatin: false).contains("\u{FFFD}"))
     }
 
+    @Test(
+        "A list of one object for each line is read, and an invalid line is one item",
+        arguments: [
+            ("A\nB", false), ("A\r\nB\r\n\r\n", false), ("\n  A\n\n  B\n", false), ("A,\nB,\n", false), ("\u{FEFF}A\nB", false),
+            ("\u{1E}A\n\u{1E}B\n", false), ("A\nB", true), ("A", true), ("\u{1E}A", true), ("", true), ("[A,B]", true),
+            ("[\nA,\nB\n]", true), ("[\nA,\nB\n]", false), ("A\n{\"id\":\nB", false), ("A\n{\"id\":\"x\nB", false),
+            ("{\"id\":\nA\nB", false), ("{\"id\":1}}\nA\nB", false),
+            ("A\n1\nB", true), ("x\nA\nB", true), ("A\nB\n{\"id\":\"tr", false), ("A\nB\n,\n", false),
+        ])
+    func lines(_ form: String, _ areLines: Bool) throws {
+        let text = form.replacing("A", with: Self.user("a")).replacing("B", with: Self.user("b"))
+        let page = try RemotePage(Array(text.utf8), items: try #require(JSONPointer("")), areLines: areLines)
+        var (ids, invalid): ([String], Int) = ([], 0)
+        try page.forEachItem(of: UserKind(), nil) { element in
+            switch element {
+            case .success(let item): ids.append(item.id)
+            default: invalid += 1
+            }
+        }
+        let invalidLines = form.split(whereSeparator: \.isNewline).filter { $0.contains("{") || $0 == "1" || $0 == "x" }.count
+        #expect(ids == ["a", "b"].filter { form.contains($0.uppercased()) } && invalid == invalidLines, "\(ids) \(invalid)")
+    }
+
+    @Test(
+        "An object that is no list of lines is none",
+        arguments: ["{}", "{\"error\":\"x\"}", "{\n\"error\":\"x\"\n}\n", "{\"a\":[\n1]}\n"])
+    func noLines(_ text: String) throws {
+        #expect(try Self.read(text).fault?.reason == "the document is not an array")
+    }
+
+    @Test(
+        "The values of an object are items with their names",
+        arguments: [
+            (#"{"-Na":{"n":1},"-N\u0062":{}}"#, ["-Na", "-Nb"], 0), (#"{"a":{"id":"own"},"b":{"id":7}}"#, ["own", "7"], 0),
+            (#"[{"n":1},null,{}]"#, ["0", "2"], 0), (#"{"a":1,"b":{},"c":null,"d":[]}"#, ["b"], 2), (#"{}"#, [], 0),
+            (#"{"a":{"n":NaN}}"#, ["a"], 0),
+            (#"{"a":{"x":007}, "b" : { } }"#, ["a", "b"], 0), (#"{"7":{},"8":{}}"#, ["7", "8"], 0), (#"{"a b/ü":{}}"#, ["a b/ü"], 0),
+        ])
+    func named(_ list: String, _ expected: [String], _ invalid: Int) throws {
+        let fields = FieldMapping([
+            ("id", .pointer(JSONPointer(member: "id"))), ("username", .constant("x")), ("avatarUrl", .constant("https://example.com/a")),
+            ("type", .constant("regular")),
+        ])
+        for (text, items) in [(list, ""), (#"{"data":\#(list)}"#, "/data")] {
+            let page = try RemotePage(Array(text.utf8), items: try #require(JSONPointer(items)), key: "id")
+            var (ids, errors): ([String], Int) = ([], 0)
+            try page.forEachItem(of: UserKind(), fields) { element in
+                switch element {
+                case .success(let item): ids.append(item.id)
+                default: errors += 1
+                }
+            }
+            #expect(ids == expected && errors == invalid, "\(ids) \(errors)")
+        }
+        #expect(throws: RemotePageError.self) { try RemotePage(Array("1".utf8), items: try #require(JSONPointer("")), key: "id") }
+    }
+
     @Test("Marks before a list and zero bytes after it are left out")
     func around() throws {
         for text in ["\u{FEFF}\u{FEFF}[\(Self.user("a"))]", "[\(Self.user("a"))]\0\0", "[\(Self.user("a")),]", "[\(Self.user("a")) , ]"] {

@@ -32,6 +32,7 @@ struct SourcesFileTests {
               people:
                 url: https://api.example.com/people
                 kind: user
+                key: id
                 next: {page: p, first: 0, pages: /total}
                 where: {status: [active, new], /tags: {not: robot}, /image/src: {present: true}}
                 fields:
@@ -43,6 +44,7 @@ struct SourcesFileTests {
                   type: {value: regular}
             """
         let source = try #require(try await Self.sources(text).first)
+        #expect(source.key == "id")
         #expect(source.next == .page(parameter: "p", first: 0, last: nil, pages: JSONPointer("/total")))
         #expect(
             source.conditions == [
