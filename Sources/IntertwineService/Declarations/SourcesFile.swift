@@ -163,18 +163,22 @@ extension SourceReader {
 
     private func origin(of name: String, _ node: YAMLNode) throws -> FieldMapping.Origin {
         guard node.isMapping else { return FieldMapping.Origin(.first(try pointers(node))) }
-        let keys = ["value", "template", "from", "as", "zone", "join", "split", "each"]
+        let keys = ["value", "template", "from", "as", "decimal", "zone", "join", "split", "each"]
         let members = try node.members(of: "field '\(ItemError.shown(name))'", among: keys)
         let places = members.keys.intersection(["value", "template", "from"])
         guard places.count == 1 else { throw node.error("a field has one of from, value and template") }
         guard let from = members["from"] else {
-            guard members.keys.count == 1 else { throw node.error("as, zone, join, split and each belong to from") }
+            guard members.keys.count == 1 else { throw node.error("as, decimal, zone, join, split and each belong to from") }
             if let value = members["value"] { return .constant(try value.text("a text")) }
             let allowed = "a text with {{member}} or {{/pointer}}; a URL has its host and a slash before the first of them"
             return FieldMapping.Origin(.template(try members.required("template", allowed).value(allowed) { SourceTemplate($0) }))
         }
         var origin = FieldMapping.Origin(.first(try pointers(from)))
-        origin.form = try members["as"]?.value("text, number, date") { ["text": .text, "number": .number, "date": .date(zone: nil)][$0] }
+        origin.form = try members["as"]?.value("text, number, date") { ["text": .text, "number": .number(), "date": .date(zone: nil)][$0] }
+        if let decimal = members["decimal"] {
+            guard origin.form == .number() else { throw decimal.error("decimal belongs to as: number") }
+            origin.form = .number(decimal: try decimal.value("a comma or a full stop") { [",", "."].contains($0) ? $0.first : nil })
+        }
         if let zone = members["zone"] {
             guard origin.form == .date(zone: nil) else { throw zone.error("zone belongs to as: date") }
             origin.form = .date(zone: try zone.value("a time zone such as Europe/Berlin or +02:00") { SourceForm.TimeZoneName($0) })

@@ -262,6 +262,7 @@ def numbers_and_urls():
     mapped("num: {from: v, as: number}", [
         (" 12.90 ", 12.9), ("+5", 5), ("007", 7), ("1e3", 1000), (".5", .5), ("5.", 5), ("Infinity", None), ("nan", None), ("0x10", None), ("", None), ("1_000", None),
         ("9223372036854775807", 9223372036854775807), (1.5, 1.5), ("1e400", None), ("- 5", None)], "numbers")
+    mapped("num: {from: v, as: number, decimal: ','}", [("12,90", 12.9), ("1.234,56 €", 1234.56), ("1.234", 1234), ("12.90", None), ("1,2,3", None), (12.9, 12.9)], "decimals")
     base = f"http://127.0.0.1:{PORT}"
     mapped("link: v", [
         ("https://e.example/фото.jpg", "https://e.example/%D1%84%D0%BE%D1%82%D0%BE.jpg"), ("https://BÜCHER.example/a", "https://xn--bcher-kva.example/a"),

@@ -96,7 +96,7 @@ package struct FieldMapping: Sendable, Hashable {
                 } else if let form = origin.form {
                     let text = form.text(of: value)
                     guard !value.isAbsent, text?.allSatisfy(\.isWhitespace) != true else { continue }
-                    if let text { return form == .number ? Array(text.utf8) : quoted(text) }
+                    if let text { return form.isNumber ? Array(text.utf8) : quoted(text) }
                     unconverted = unconverted ?? Array(raw)
                 } else if !value.isAbsent || pointers.count == 1 {
                     return Array(raw)
@@ -245,7 +245,8 @@ package struct SourceCondition: Sendable, Hashable {
 
     private static func isEqual(_ text: String, _ value: SourceValue) -> Bool {
         if text == value.plain { return true }
-        guard case .literal = value, let one = SourceForm.number.text(of: .text(text)), let other = SourceForm.number.text(of: value) else {
+        guard case .literal = value, let one = SourceForm.number().text(of: .text(text)), let other = SourceForm.number().text(of: value)
+        else {
             return false
         }
         // Large whole numbers are no doubles.

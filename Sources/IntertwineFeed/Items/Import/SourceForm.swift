@@ -4,7 +4,8 @@ internal import IntertwinePrimitives
 package enum SourceForm: Sendable, Hashable {
     case plain
     case text
-    case number
+    /// A number. Without a declared mark of the fraction, a text with a comma or with groups of digits is not converted.
+    case number(decimal: Character? = nil)
     /// A date, or a date with time and offset, from a text or from seconds or milliseconds since 1970.
     case date(zone: TimeZoneName?)
 
@@ -18,12 +19,18 @@ package enum SourceForm: Sendable, Hashable {
         }
     }
 
+    var isNumber: Bool { if case .number = self { true } else { false } }
+
     func text(of value: SourceValue) -> String? {
         switch self {
         case .plain: return value.plain
         case .text: return value.plain.map(HTMLText.text(of:))
-        case .number:
-            guard let plain = value.plain?.trimmingCharacters(in: .whitespacesAndNewlines) else { return nil }
+        case .number(let decimal):
+            guard var plain = value.plain?.trimmingCharacters(in: .whitespacesAndNewlines) else { return nil }
+            if let decimal, case .text = value {
+                guard let ungrouped = Self.ungrouped(plain, decimal: decimal) else { return nil }
+                plain = ungrouped
+            }
             // JSON allows neither a plus sign nor leading zeros. A large whole number is no double.
             if let whole = Int64(plain) { return String(whole) }
             guard plain.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let number = Double(plain), number.isFinite else {
@@ -34,6 +41,30 @@ package enum SourceForm: Sendable, Hashable {
             guard let plain = value.plain else { return nil }
             return SourceDate.text(of: plain.trimmingCharacters(in: .whitespacesAndNewlines), in: zone?.zone)
         }
+    }
+
+    /// Returns a number such as `-1.234,56 €` without its currency and its groups of digits, with a full stop. Nil if it has another form.
+    private static func ungrouped(_ text: String, decimal: Character) -> String? {
+        func isAround(_ character: Character) -> Bool { character.isCurrencySymbol || character.isWhitespace }
+        func areDigits(_ text: Substring, _ count: ClosedRange<Int>) -> Bool {
+            count.contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        }
+        var rest = text.drop(while: isAround)
+        while let last = rest.last, isAround(last) { rest.removeLast() }
+        let sign = ["-", "\u{2212}"].contains(rest.first) ? "-" : ""
+        if !sign.isEmpty || rest.first == "+" { rest = rest.dropFirst().drop(while: isAround) }
+        let parts = rest.split(separator: decimal, maxSplits: 1, omittingEmptySubsequences: false)
+        let fraction = parts.count == 2 ? parts[1] : "0"
+        guard areDigits(fraction, 1...100) else { return nil }
+        guard let mark = parts[0].first(where: { !$0.isASCII || !$0.isNumber }) else {
+            return areDigits(parts[0], 1...100) ? "\(sign)\(parts[0]).\(fraction)" : nil
+        }
+        // In India, the groups before the last one have two digits.
+        let groups = parts[0].split(separator: mark, omittingEmptySubsequences: false)
+        guard mark != decimal, ".,'’".contains(mark) || mark.isWhitespace, areDigits(groups[0], 1...3),
+            groups.dropFirst().dropLast().allSatisfy({ areDigits($0, 2...3) }), areDigits(groups[groups.count - 1], 3...3)
+        else { return nil }
+        return "\(sign)\(groups.joined()).\(fraction)"
     }
 }
 

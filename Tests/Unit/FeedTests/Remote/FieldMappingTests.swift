@@ -147,11 +147,11 @@ struct FieldMappingTests {
             #expect(value?.hasPrefix("\"") != true, "\(json)")
         }
         for json in [#""12,90""#, #""€ 5""#, #""0x1F""#, #""nan""#, #""inf""#, "true", "{}", "[1]"] {
-            #expect(try Self.mapped(.number, json).flatMap { Double($0) } == nil, "\(json)")
+            #expect(try Self.mapped(.number(), json).flatMap { Double($0) } == nil, "\(json)")
         }
         #expect(throws: ItemError.self) {
             _ = try UserKind().validate(
-                FieldMapping([("username", FieldMapping.Origin(.first([JSONPointer(member: "v")]), as: .number))])
+                FieldMapping([("username", FieldMapping.Origin(.first([JSONPointer(member: "v")]), as: .number()))])
                     .fields(from: JSONObject(Array(#"{"v":"x"}"#.utf8))))
         }
     }
@@ -197,9 +197,37 @@ struct FieldMappingTests {
             (#""9007199254740993""#, "9007199254740993"), ("1.5", "1.5"),
         ])
     func numbers(_ json: String, _ expected: String) throws {
-        #expect(try Self.mapped(.number, json) == expected)
+        #expect(try Self.mapped(.number(), json) == expected)
         #expect(try Self.mapped(.text, "12.5") == "\"12.5\"" && Self.mapped(.text, "true") == "\"true\"")
-        for absent in ["null", #""""#, "[]", "NaN"] { #expect(try Self.mapped(.number, absent) == nil) }
+        for absent in ["null", #""""#, "[]", "NaN"] { #expect(try Self.mapped(.number(), absent) == nil) }
+    }
+
+    @Test(
+        "A declared mark of the fraction tells what the other marks are, and a number of another form is none",
+        arguments: [
+            ("12,90", "12.9", nil), ("1.234,56", "1234.56", nil), ("1.234", "1234", "1.234"), ("1,234", "1.234", "1234"),
+            ("1,234.56", nil, "1234.56"),
+            ("12.90", nil, "12.9"), ("1.23", nil, "1.23"), ("1.234.567", "1234567", nil), ("1.234.567,8", "1234567.8", nil),
+            ("12,34,567.5", nil, "1234567.5"),
+            ("1 234,5", "1234.5", nil), ("1\u{A0}234,5", "1234.5", nil), ("1\u{202F}234,5", "1234.5", nil), ("1'234.50", nil, "1234.5"),
+            ("1’234,50", "1234.5", nil),
+            ("12,90 €", "12.9", nil), ("€ 12,90", "12.9", nil), ("-€12,90", "-12.9", nil), ("€-12,90", "-12.9", nil),
+            ("\u{2212}12,90", "-12.9", nil),
+            ("$1,234.56", nil, "1234.56"), ("£0.99", nil, "0.99"), ("+7", "7", "7"), ("007", "7", "7"), (" 12 ", "12", "12"),
+            ("12 34", nil, nil), ("1 234 56", nil, nil), ("1.234 567,8", nil, nil), ("1,2,3", nil, nil), ("1.2.3", nil, nil),
+            ("12,", nil, nil), (",5", nil, nil),
+            ("12,90 - 14,90", nil, nil), ("ab 12", nil, nil), ("EUR 12", nil, nil), ("", nil, nil), ("€", nil, nil), ("--1", nil, nil),
+            ("٣", nil, nil), ("1e3", nil, nil),
+            ("1.234,56,78", nil, nil), ("1..234", nil, nil), (".234", nil, nil), ("1234.567,8", nil, nil),
+        ])
+    func decimals(_ text: String, _ comma: String?, _ stop: String?) throws {
+        let json = #""\#(text)""#
+        for (mark, expected) in [(",", comma), (".", stop)] as [(Character, String?)] {
+            let read = try Self.mapped(.number(decimal: mark), json)
+            #expect(read.flatMap { Double($0) } == expected.flatMap { Double($0) }, "\(mark): \(read ?? "nothing")")
+        }
+        // A number of JSON has the form of JSON.
+        #expect(try Self.mapped(.number(decimal: ","), "12.90").flatMap { Double($0) } == 12.9)
     }
 
     @Test("The first of several pointers with a value counts")

@@ -41,7 +41,7 @@ struct SourcesFileTests {
                   avatarUrl: {template: "https://cdn.example.com/{{/image/src}}"}
                   backgroundUrl: [cover, /image/large]
                   backgroundAlt: {from: taken, as: date, zone: Europe/Berlin}
-                  type: {value: regular}
+                  type: {from: price, as: number, decimal: ","}
             """
         let source = try #require(try await Self.sources(text).first)
         #expect(source.key == "id")
@@ -65,7 +65,7 @@ struct SourcesFileTests {
                         FieldMapping.Origin(.first([JSONPointer(member: "cover"), try #require(JSONPointer("/image/large"))]))
                     ),
                     ("backgroundAlt", FieldMapping.Origin(.first([JSONPointer(member: "taken")]), as: .date(zone: .init("Europe/Berlin")))),
-                    ("type", .constant("regular")),
+                    ("type", FieldMapping.Origin(.first([JSONPointer(member: "price")]), as: .number(decimal: ","))),
                 ]))
     }
 
@@ -77,6 +77,11 @@ struct SourcesFileTests {
             ("fields", "{username: {from: a, as: html}}", "text, number, date"),
             ("fields", "{username: {from: a, as: text, zone: UTC}}", "zone belongs to as: date"),
             ("fields", "{username: {from: a, as: date, zone: Mars/Base}}", "Europe/Berlin"),
+            ("fields", "{username: {from: a, as: text, decimal: '.'}}", "decimal belongs to as: number"),
+            ("fields", "{username: {from: a, decimal: '.'}}", "decimal belongs to as: number"),
+            ("fields", "{username: {from: a, as: number, decimal: ';'}}", "a comma or a full stop"),
+            ("fields", "{username: {value: a, decimal: '.'}}", "belong to from"), ("key", "[a]", "the member of an item"),
+            ("key", "''", "the member of an item"),
             ("fields", "{username: {from: a, join: b, split: c}}", "join is for a list"),
             ("fields", "{username: {from: a, split: b, each: c}}", "split is for a text"),
             ("fields", "{avatarUrl: {template: \"https://{{host}}/\"}}", "a URL has its host"),
