@@ -116,6 +116,14 @@ def documents():
     trials.expect("the documented names", robots.replace("\n", "|").split("|"), known.split("|"))
     known = re.findall(r'"([^"]*)"', source.split("people = [")[1].split("\n    ]")[0])
     trials.expect("the documented names of people", people.split("\n"), known)
+    # Process 1 of a container ends the processes that others left.
+    for name in ("compose.yaml", "compose-replicas.yaml"):
+        services = [one for one in re.split(r"\n  (?=\S)", (ROOT / "Deploy" / name).read_text()) if "build:" in one]
+        trials.expect(f"init in {name}", ["init: true" in one for one in services], [True])
+    # `$host` has no port, so that the service would not know its own name.
+    pages = {path.name: re.findall(r"proxy_set_header\s+Host\s+(\S+);", path.read_text()) for path in (ROOT / "Documentation").rglob("*.md")}
+    fields = [(name, value) for name, values in pages.items() for value in values]
+    trials.expect("Host in the pages about nginx", {value for _, value in fields}, {"$http_host"})
 
 
 def client():

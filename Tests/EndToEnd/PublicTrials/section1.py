@@ -229,9 +229,10 @@ IMAGES = {
 
 def images(port):
     """Images of an origin with odd responses: each is served, and downloaded once."""
-    body, people, requests = png(200), [], {}
+    body, people, requests, agents = png(200), [], {}, []
 
     def answer(handler, number):
+        agents.append(handler.headers.get_all("User-Agent"))
         name = list(IMAGES)[number]
         requests[number] = requests.get(number, 0) + 1
         fields, bytes, status = {"Cache-Control": "max-age=600", **IMAGES[name]}, body, 200
@@ -293,6 +294,7 @@ def images(port):
                 except (OSError, KeyError) as error:
                     isGood, note = False, f"{error!r}"
                 yield f"image: {name}", isGood, note
+            yield "image: User-Agent, once and with a URL", all(one and len(one) == 1 and "(+https://" in one[0] for one in agents), str(agents[:3])
         finally:
             service.terminate()
             service.wait(30)
