@@ -73,9 +73,9 @@ extension Schema {
         person has clicked the ad within `events.click-window`. `expired`: its token is too old. \
         `bot`, `prefetch`: a header field of the request says so. `subresource`: a page of another site loaded the link as an image, \
         script or frame, or with `fetch`. `scripted`: a page of another site followed the link without an action of its user. \
-        `limited`: the viewer or the address sent too many events. `unknown`: the token is forged or belongs to another cell, or the \
-        cell no longer exists. `unseen`: the event that must come first is missing: the impression of the page before a click, unless \
-        `ads.count-clicks` is `all`, or the playback event before another one. `too-early`: the time since the page is shorter than the \
+        `limited`: the viewer or the address sent too many events. `unknown`: the token is forged or belongs to another cell, the \
+        cell no longer exists, or the event is malformed. `unseen`: the event that must come first is missing: the impression of the page \
+        before a click, unless `ads.count-clicks` is `all`, or the playback event before another one. `too-early`: the time since the page is shorter than the \
         cell must be visible, or than the media plays. `no-token`: a selection of an ad without the click token of a page. `late`: the \
         campaign is paused, has not started or has ended. An ad that became a campaign's after the page was sent is `late` too.
         """

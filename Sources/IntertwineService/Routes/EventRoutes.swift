@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import IntertwineFeed
 internal import IntertwineHTTPServer
+internal import IntertwinePrimitives
 
 struct EventRoutes: Sendable {
     static let limit = 500
@@ -15,24 +16,19 @@ struct EventRoutes: Sendable {
     let clients: ClientReader
     let keys: IdempotencyKeys
 
-    private struct Report: Decodable {
-        struct Event: Decodable {
-            var type: String
-            var cell: String
-            var token: String
-        }
-
-        var events: [Event]
-    }
-
     private struct EventResults: DescribedAnswer {
         struct EventResult: DescribedAnswer {
             static let about: String? = "The verdict on an event."
-            static let notes: [String: PropertyNote] = ["type": .init(.words(EventRoutes.types)), "verdict": .init(.verdict)]
+            static let notes: [String: PropertyNote] = [
+                "type": .init(.words(EventRoutes.types), "Missing if the event has none of these types."),
+                "cell": "Missing if the event has none.", "verdict": .init(.verdict),
+                "detail": "The reason why the event is malformed.",
+            ]
 
-            var type: String
-            var cell: String
-            var verdict: String
+            var type: String?
+            var cell: String?
+            var verdict = Verdict.unknown.rawValue
+            var detail: String?
         }
 
         static let about: String? = "The verdicts on reported events."
@@ -51,7 +47,8 @@ struct EventRoutes: Sendable {
             "reportEvents", tag: "Actions", "Report impressions and playback",
             """
             The types of events are `impression` and, for media, \(Self.playback). The response has a verdict on each event, in order. Counted events are on \
-            disk before the response. A token counts once for each type and viewer. If no viewer is named, it counts once for each page and address. \
+            disk before the response. A malformed event is `unknown` with a `detail`, and the others count. A token \
+            counts once for each type and viewer. If no viewer is named, it counts once for each page and address. \
             The service stores an idempotency key only if an event counted. A dry run of events is 400, because their verdicts are known only after \
             they are recorded.
             """,
@@ -77,23 +74,51 @@ struct EventRoutes: Sendable {
                 FeedParameters.dryRun.description.name, .invalid,
                 "Events have no dry run: their verdicts are known only after they are recorded.")
         }
-        let events = try Self.events(in: request)
+        var results: [EventResults.EventResult] = []
+        var reports: [(index: Int, report: ActionPerformer.ImpressionReport)] = []
+        for (index, event) in try Self.events(in: request).enumerated() {
+            let (result, report) = Self.read(event)
+            results.append(result)
+            if let report { reports.append((index, report)) }
+        }
         let client = try await clients.fingerprint(of: request.head, from: request.request.peer.address, now: request.now)
-        let sightings = events.map { ActionPerformer.ImpressionReport(cell: $0.cell, token: $0.token, slot: CommandKey($0.type)) }
         let key = try keys.key(of: request, viewer: client.viewer)
-        let verdicts = try await performer.impressions(sightings, for: client, now: request.now, idempotency: key)
-        let results = zip(events, verdicts).map { EventResults.EventResult(type: $0.type, cell: $0.cell, verdict: $1.rawValue) }
+        let verdicts = try await performer.impressions(reports.map(\.report), for: client, now: request.now, idempotency: key)
+        for (report, verdict) in zip(reports, verdicts) { results[report.index].verdict = verdict.rawValue }
         return try .noStore(json: EventResults(results: results))
     }
 
-    private static func events(in request: RouteRequest) throws(Problem) -> [Report.Event] {
-        let events = try request.body(as: Report.self, shape).events
-        guard events.count <= limit else { throw .invalidBody(at: "/events", .tooMany, "At most \(limit) events are permitted.") }
-        let unknown = events.indices.filter { !types.contains(events[$0].type) }
-        guard unknown.isEmpty else {
-            let detail = "The types of events are \(types.joined(separator: ", "))."
-            throw .invalidBody(detail, unknown.map { InvalidValue(.pointer("/events/\($0)/type"), .unknown, detail) })
+    /// Clients send the events of many cells together, so that a malformed one must not cost the others.
+    private static func read(_ event: ItemFields?) -> (EventResults.EventResult, ActionPerformer.ImpressionReport?) {
+        var result = EventResults.EventResult()
+        do throws(ItemError) {
+            guard let event else { throw ItemError(reason: "is no object") }
+            func text(_ field: String) throws(ItemError) -> String {
+                String(decoding: try event.text(field, limit: bodyLimit), as: UTF8.self)
+            }
+            // The result has as much of the event as can be read.
+            result.cell = try? text("cell")
+            let type = try event.choice("type", among: types)
+            result.type = type
+            return (result, .init(cell: try text("cell"), token: try text("token"), slot: CommandKey(type)))
+        } catch {
+            result.detail = error.description
+            return (result, nil)
         }
-        return events
+    }
+
+    private static func events(in request: RouteRequest) throws(Problem) -> [ItemFields?] {
+        guard let body = try? ItemFields(JSONPreamble.text(request.request.body.bytes ?? []), isLenient: true) else {
+            throw .invalidBody(shape, [InvalidValue(.body([]), .invalid, shape)])
+        }
+        let bytes = body.object.bytes
+        guard let list = try? body.token("events"), list.kind == .array,
+            let array = try? JSONArray(Array(bytes[list.range]), isLenient: true)
+        else {
+            let isMissing = !body.object.members.contains { body.object.matches($0.name, "events") }
+            throw .invalidBody(at: "/events", isMissing ? .required : .invalid, shape)
+        }
+        guard array.elements.count <= limit else { throw .invalidBody(at: "/events", .tooMany, "At most \(limit) events are permitted.") }
+        return array.elements.map { $0.kind == .object ? try? ItemFields(array.bytes(of: $0), isLenient: true) : nil }
     }
 }

@@ -225,7 +225,8 @@ def actions(walk, cells):
     assert first.content == again.content
     walk.ask("post", "/events", 422, body={"events": []}, headers={**VIEWER, "Idempotency-Key": "k2"})
     walk.ask("post", "/events", 400, body={"events": [event]}, headers={"Idempotency-Key": "a b"})
-    for wrong in [{}, {"events": {}}, {"events": [{**event, "type": "seen"}]}, {"events": [{**event, "token": 1}]}, {"events": [event] * 501}]:
+    walk.ask("post", "/events", 200, body={"events": [event, {**event, "type": "seen"}, {**event, "token": 1}, {}]})
+    for wrong in [{}, {"events": {}}, {"events": [event] * 501}]:
         walk.ask("post", "/events", 400, body=wrong)
     walk.ask("post", "/events", 413, body="x" * (600 << 10))
     walk.ask("post", "/events", 415, body="[]", headers={"Content-Encoding": "gzip"})

@@ -37,14 +37,6 @@ struct ProblemTests {
         Invalid(method: "POST", path: "/events", body: "{", errors: ["# invalid"]),
         Invalid(method: "POST", path: "/events", body: "{}", errors: ["#/events required"]),
         Invalid(method: "POST", path: "/events", body: #"{"events":{}}"#, errors: ["#/events invalid"]),
-        Invalid(
-            method: "POST", path: "/events", body: #"{"events":[{"type":"seen","cell":"a","token":"b"}]}"#,
-            errors: ["#/events/0/type unknown"]),
-        Invalid(
-            method: "POST", path: "/events", body: #"{"events":[{"type":"impression","cell":"a"}]}"#, errors: ["#/events/0/token required"]),
-        Invalid(
-            method: "POST", path: "/events", body: #"{"events":[{"type":"impression","cell":1,"token":"b"}]}"#,
-            errors: ["#/events/0/cell invalid"]),
         Invalid(method: "PUT", path: "/clients/1x", body: #"{"cells":"*"}"#, errors: ["name invalid"]),
         Invalid(method: "PUT", path: "/clients/ios", body: "{}", errors: ["#/cells required"]),
         Invalid(method: "PUT", path: "/clients/ios", body: #"{"cells":"("}"#, errors: ["#/cells invalid"]),
