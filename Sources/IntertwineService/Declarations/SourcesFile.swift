@@ -177,7 +177,8 @@ extension SourceReader {
         origin.form = try members["as"]?.value("text, number, date") { ["text": .text, "number": .number(), "date": .date(zone: nil)][$0] }
         if let decimal = members["decimal"] {
             guard origin.form == .number() else { throw decimal.error("decimal belongs to as: number") }
-            origin.form = .number(decimal: try decimal.value("a comma or a full stop") { [",", "."].contains($0) ? $0.first : nil })
+            let mark: Character = try decimal.value("a comma or a full stop") { [",", "."].contains($0) ? $0.first : nil }
+            origin.form = .number(decimal: mark)
         }
         if let zone = members["zone"] {
             guard origin.form == .date(zone: nil) else { throw zone.error("zone belongs to as: date") }
