@@ -45,16 +45,20 @@ static inline int cvips_start(void) {
 static inline void cvips_trim(void) { malloc_trim(0); }
 
 /// Reads an image's header. The bytes must stay valid for the lifetime of the image.
-static inline VipsImage *cvips_open(const void *bytes, size_t length) {
-    return vips_image_new_from_buffer(bytes, length, "", "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR, NULL);
+static inline VipsImage *cvips_open(const void *bytes, size_t length, bool takes_part) {
+    VipsFailOn fail_on = takes_part ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR;
+    return vips_image_new_from_buffer(bytes, length, "", "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
 }
 
 /// Returns an image that fits into these pixels, upright, in sRGB, decoded at the smallest sufficient size.
-/// `has_profile`: converts by the image's profile, which is slow. Pixels are computed on demand.
-static inline VipsImage *cvips_thumbnail(const void *bytes, size_t length, int width, int height, bool has_profile, bool all_frames) {
+/// `has_profile`: converts by the image's profile, which is slow. `takes_part`: decodes what is there of an image.
+/// Pixels are computed on demand.
+static inline VipsImage *cvips_thumbnail(
+    const void *bytes, size_t length, int width, int height, bool has_profile, bool all_frames, bool takes_part) {
     VipsImage *image = NULL;
     // libvips 8.14 does not pass the thumbnailer's `fail_on` to the loader of a buffer.
     const char *options = all_frames ? "n=-1,fail-on=error" : "fail-on=error";
+    if (takes_part) options = all_frames ? "n=-1" : "";
     if (has_profile)
         vips_thumbnail_buffer((void *)bytes, length, &image, width, "height", height, "size", VIPS_SIZE_DOWN, "export_profile", "srgb",
             "option_string", options, NULL);

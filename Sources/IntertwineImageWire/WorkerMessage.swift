@@ -29,7 +29,7 @@ package enum WorkerMessage: Sendable, Hashable {
         for number in [result.width, result.height, result.originalWidth, result.originalHeight, result.frames] {
             writer.word(UInt32(clamping: number))
         }
-        writer.byte(result.hasAlpha ? 1 : 0)
+        writer.byte((result.hasAlpha ? 1 : 0) | (result.isPart ? 2 : 0))
         writer.append([result.color.red, result.color.green, result.color.blue])
         writer.byte(UInt8(clamping: result.thumbHash.count))
         writer.append(result.thumbHash.prefix(255))
@@ -99,11 +99,13 @@ package struct TransformResult: Sendable, Hashable {
     package var hasAlpha: Bool
     package var color: Color
     package var thumbHash: [UInt8]
+    /// True if the image is damaged, and this is what could be decoded of it.
+    package var isPart: Bool
     package var bytes: [UInt8]
 
     package init(
         width: Int, height: Int, originalWidth: Int, originalHeight: Int, frames: Int, hasAlpha: Bool, color: Color, thumbHash: [UInt8],
-        bytes: [UInt8] = []
+        isPart: Bool = false, bytes: [UInt8] = []
     ) {
         self.width = width
         self.height = height
@@ -113,19 +115,20 @@ package struct TransformResult: Sendable, Hashable {
         self.hasAlpha = hasAlpha
         self.color = color
         self.thumbHash = thumbHash
+        self.isPart = isPart
         self.bytes = bytes
     }
 
     fileprivate init?(_ reader: inout WireReader) {
         guard let width = reader.word(), let height = reader.word(), let originalWidth = reader.word(), let originalHeight = reader.word(),
-            let frames = reader.word(), let alpha = reader.byte(), let red = reader.byte(), let green = reader.byte(),
+            let frames = reader.word(), let flags = reader.byte(), let red = reader.byte(), let green = reader.byte(),
             let blue = reader.byte(), let count = reader.byte(), count <= Self.longestThumbHash, let thumbHash = reader.bytes(Int(count)),
             originalWidth > 0, originalHeight > 0
         else { return nil }
         self.init(
             width: Int(width), height: Int(height), originalWidth: Int(originalWidth), originalHeight: Int(originalHeight),
-            frames: Int(frames), hasAlpha: alpha == 1, color: Color(red: red, green: green, blue: blue), thumbHash: thumbHash,
-            bytes: Array(reader.remaining))
+            frames: Int(frames), hasAlpha: flags & 1 != 0, color: Color(red: red, green: green, blue: blue), thumbHash: thumbHash,
+            isPart: flags & 2 != 0, bytes: Array(reader.remaining))
     }
 }
 

@@ -9,16 +9,18 @@ struct Transformation {
     private let imageBytes: UnsafeRawBufferPointer
     /// They stop decompression bombs.
     private let limits: ImageLimits
+    private let takesPart: Bool
 
-    init(_ job: TransformJob, _ image: UnsafeRawBufferPointer, _ limits: ImageLimits) {
-        self.limits = limits
+    /// `takesPart`: decodes what is there of an image, instead of refusing it.
+    init(_ job: TransformJob, _ image: UnsafeRawBufferPointer, _ limits: ImageLimits, takesPart: Bool = false) {
+        (self.limits, self.takesPart) = (limits, takesPart)
         self.job = job
         self.imageBytes = image
     }
 
     func run() throws(TransformRejection) -> (TransformResult, EncodedImage?) {
         guard case .kind = ImageFormat.sniff(Array(imageBytes.prefix(512))) else { throw .undecodable }
-        guard let header = DecodedImage(cvips_open(imageBytes.baseAddress, imageBytes.count)) else {
+        guard let header = DecodedImage(cvips_open(imageBytes.baseAddress, imageBytes.count, takesPart)) else {
             throw DecoderMessage.refusal(imageBytes)
         }
         let original = try size(of: header)
@@ -34,7 +36,7 @@ struct Transformation {
         let likeness = try likeness(first, header, original)
         var result = TransformResult(
             width: 0, height: 0, originalWidth: original.width, originalHeight: original.height, frames: header.frames,
-            hasAlpha: header.hasAlpha, color: likeness.color, thumbHash: likeness.thumbHash)
+            hasAlpha: header.hasAlpha, color: likeness.color, thumbHash: likeness.thumbHash, isPart: takesPart)
         guard let format = job.format else { return (result, nil) }
         let cropped = try cut(pixels, plan, isAnimated: isAnimated, first)
         result.width = cropped.width
@@ -62,11 +64,12 @@ struct Transformation {
     private func decode(_ plan: Plan, hasProfile: Bool, isAnimated: Bool) throws(TransformRejection) -> DecodedImage {
         let width = plan.isBoundByWidth ? plan.scaled.width : Self.anySide
         let height = plan.isBoundByHeight ? plan.scaled.height : Self.anySide
-        let thumbnail = cvips_thumbnail(imageBytes.baseAddress, imageBytes.count, Int32(width), Int32(height), hasProfile, isAnimated)
+        let thumbnail = cvips_thumbnail(
+            imageBytes.baseAddress, imageBytes.count, Int32(width), Int32(height), hasProfile, isAnimated, takesPart)
         guard let lazy = DecodedImage(thumbnail), let colored = lazy.isPlain ? lazy : DecodedImage(cvips_srgb(lazy.pointer))
         else { throw DecoderMessage.refusal(imageBytes) }
         cvips_watch(colored.pointer) { Worker.isCalledOff() }
-        guard let pixels = DecodedImage(vips_image_copy_memory(colored.pointer)), !cvips_ended_early() else {
+        guard let pixels = DecodedImage(vips_image_copy_memory(colored.pointer)), takesPart || !cvips_ended_early() else {
             throw DecoderMessage.refusal(imageBytes)
         }
         return pixels

@@ -72,7 +72,7 @@ struct Worker {
 
     private static func perform(_ job: TransformJob, _ image: UnsafeRawBufferPointer, _ limits: ImageLimits) {
         do throws(TransformRejection) {
-            let (result, encoded) = try Transformation(job, image, limits).run()
+            let (result, encoded) = try transform(job, image, limits)
             send(WorkerMessage.head(job.id, result, before: encoded?.bytes.count ?? 0))
             if let encoded { send(encoded.bytes) }
         } catch {
@@ -80,6 +80,19 @@ struct Worker {
         }
         vips_error_clear()
         hasUntrimmedMemory = true
+    }
+
+    /// Browsers show what is there of an image, so a damaged one is decoded a second time, up to its damage.
+    private static func transform(
+        _ job: TransformJob, _ image: UnsafeRawBufferPointer, _ limits: ImageLimits
+    ) throws(TransformRejection) -> (TransformResult, EncodedImage?) {
+        do throws(TransformRejection) {
+            return try Transformation(job, image, limits).run()
+        } catch {
+            guard error == .undecodable, job.format != nil, !isCalledOff() else { throw error }
+            vips_error_clear()
+            return try Transformation(job, image, limits, takesPart: true).run()
+        }
     }
 
     static func isCalledOff() -> Bool {

@@ -89,11 +89,14 @@ extension CachedImage {
     enum Shortfall: UInt8, Sendable, Hashable, CaseIterable {
         case firstFrame = 0x80
         case original = 0x40
+        /// A damaged image, as far as it can be decoded.
+        case part = 0xc0
 
         var reason: ImageError.Reason {
             switch self {
             case .firstFrame: .tooManyFrames
             case .original: .noDecoder
+            case .part: .undecodable
             }
         }
     }

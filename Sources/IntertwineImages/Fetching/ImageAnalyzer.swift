@@ -4,8 +4,8 @@ internal import IntertwineHTTPServer
 /// It is served unchanged. Why: the missing bytes may exist after that time, and the decoder does not support every image.
 /// It analyzes one image at a time, with the lowest worker priority.
 actor ImageAnalyzer: EventLoopActor {
-    /// The freshness lifetime in seconds of an image that cannot be decoded, unless its origin sets a shorter one.
-    private static let doubtfulTime: Int64 = 300
+    /// The freshness lifetime in seconds of an image that cannot be decoded completely, unless its origin sets a shorter one.
+    static let doubtfulTime: Int64 = 300
 
     nonisolated let loop: EventLoop
     private let transformer: any ImageTransformer

@@ -33,9 +33,9 @@ struct ImageResizer: Sendable {
             made = try await transformer.transform(body, job, urgency: urgency)
         }
         let image = CachedImage(
-            source: key.source, variant: key.formats, sizing: key.sizing, kind: job.format ?? format.kind, shortfall: shortfall,
-            body: made.bytes, freshness: original.freshness, validators: validators)
-        return (image, ImageMetadata(made))
+            source: key.source, variant: key.formats, sizing: key.sizing, kind: job.format ?? format.kind,
+            shortfall: made.isPart ? .part : shortfall, body: made.bytes, freshness: original.freshness, validators: validators)
+        return (image, made.isPart ? nil : ImageMetadata(made))
     }
 
     private func job(_ key: ResizeKey, _ format: ResizedFormat) -> TransformJob {

@@ -165,7 +165,7 @@ actor ResizeCoordinator: EventLoopActor {
             if let found = await find(job) { return finish(job, .success(found)) }
             let (original, response) = try await original(job)
             let made = try await make(from: original, response, job)
-            if response.isUnended, !job.isPurged { cache.store(original) }
+            if response.isUnended, !job.isPurged, made.image.shortfall != .part { cache.store(original) }
             finish(job, .success(made))
         } catch {
             if let image = job.stale, error.permitsStale, image.freshness.bridgesError(at: configuration.clock()) {
@@ -241,7 +241,7 @@ actor ResizeCoordinator: EventLoopActor {
         status.forwardStatus = response.cacheStatus.forwardStatus
         status.wasStale = job.stale != nil
         // The original is unchanged, so the stale image remains valid.
-        if let stale = job.stale, stale.validators.etag == original.etag {
+        if let stale = job.stale, stale.validators.etag == original.etag, stale.shortfall != .part {
             let image = stale.refreshed(original.freshness, validators: stale.validators, terms: stale.terms)
             status.outcome = .revalidated
             return ResizeResult(image: image, status: status, isCached: isCached)
@@ -253,7 +253,14 @@ actor ResizeCoordinator: EventLoopActor {
             // The body may have been truncated in transit.
             throw error.reason == .undecodable && !response.isDelimited ? ImageError(.fetch(.truncated)) : error
         }
-        let (image, facts) = made
+        var (image, facts) = made
+        if image.shortfall == .part {
+            guard response.isDelimited else { throw ImageError(.fetch(.truncated)) }
+            // The missing bytes may exist later.
+            let end = configuration.clock() + ImageAnalyzer.doubtfulTime
+            image = image.suspect(until: end)
+            if !job.isPurged { cache.shortenFreshness(original, until: end) }
+        }
         metrics.sizedMade += 1
         if let facts, !job.isPurged { configuration.facts?.learn(job.key.source, facts, of: original.etag) }
         status.isStored = isCached && !job.isPurged && cache.accepts(image.body.count)

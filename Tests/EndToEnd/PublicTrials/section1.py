@@ -212,18 +212,18 @@ def lists(port):
             yield f"list: {name}", len(items) == 3 and "skipped 0" in output, output
 
 
-def png(red):
+def png(red, rows=8):
     def chunk(name, data):
         return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
     return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0))
-            + chunk(b"IDAT", zlib.compress((b"\0" + bytes([red, 0, 0]) * 8) * 8)) + chunk(b"IEND", b""))
+            + chunk(b"IDAT", zlib.compress((b"\0" + bytes([red, 0, 0]) * 8) * rows)) + chunk(b"IEND", b""))
 
 
 IMAGES = {
     **{name: fields for name, fields in RESPONSES.items() if "JSON" not in name}, "Content-Type: image/*": {"Content-Type": "image/*"},
     "Content-Type: image/jpeg around PNG": {"Content-Type": "image/jpeg"}, "image/apng": {"Content-Type": "image/apng"}, "Vary: Origin": {"Vary": "Origin"},
     "Vary: Save-Data, DPR, X-Forwarded-Proto": {"Vary": "Save-Data, DPR, X-Forwarded-Proto"}, "status 203": {}, "whole 206": {}, "padding after gzip": {"Content-Encoding": "gzip"},
-    "equal Location fields": {},
+    "equal Location fields": {}, "half of the pixels": {}, "half of the file": {},
 }
 
 
@@ -240,6 +240,10 @@ def images(port):
             bytes = gzip.compress(gzip.compress(body))
         elif name == "padding after gzip":
             bytes = gzip.compress(body) + bytes_of_zero
+        elif name == "half of the pixels":
+            bytes = png(200, rows=4)
+        elif name == "half of the file":
+            bytes = body[:-24]
         elif name == "status 203":
             status = 203
         elif name == "whole 206":

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -60,8 +61,7 @@ struct UnendedTests {
         await workers.shutDown()
     }
 
-    // libvips shows the part of a GIF that is there, as browsers do.
-    @Test("A truncated image is 415 for an hour, and fetched once")
+    @Test("What is there of a truncated image is served for five minutes, and fetched once; a WebP is 415")
     func halves() async throws {
         var bodies: [String: (ImageFormat, [UInt8])] = [:]
         for (number, (kind, whole)) in try Self.files().enumerated() where kind != .gif {
@@ -73,11 +73,39 @@ struct UnendedTests {
         for path in bodies.keys {
             for round in 0..<4 {
                 let got = try await Self.get(house, origin.url(path), round % 2 == 0 ? "50x50-fit" : "60x60-fit")
-                #expect(got.status == 415 && got.headers["Image-Error"] == "undecodable", "\(path): \(got.headers)")
+                let isPart = bodies[path]?.0 != .webp
+                #expect(got.status == (isPart ? 200 : 415) && got.headers["Image-Error"] == "undecodable", "\(path): \(got.headers)")
+                #expect(got.headers["Cache-Control"] == (isPart ? "public, max-age=300" : "no-store"), "\(path): \(got.headers)")
             }
-            #expect(try await house.get(origin.url(path)).status == 415)
+            #expect(try await house.get(origin.url(path), accept: "image/*").status == (bodies[path]?.0 != .webp ? 200 : 415))
         }
         #expect(origin.requests.count == bodies.count)
+        await house.stop()
+        await workers.shutDown()
+    }
+
+    @Test("A damaged image is fetched again after five minutes, and shown as a whole once it is one")
+    func repaired() async throws {
+        let whole = try #require(try Self.files().first).1
+        let damaged = Array(whole.prefix(whole.count / 2)) + [0xff, 0xd9]
+        let count = Atomic(0)
+        let origin = try Origin { _, connection in
+            let isDamaged = count.add(1, ordering: .relaxed).newValue <= 2
+            connection.answer(200, ["Content-Type: image/jpeg", "Cache-Control: max-age=86400"], body: isDamaged ? damaged : whole)
+        }
+        defer { origin.stop() }
+        let workers = try BuiltWorkers.make()
+        let house = try House([origin]) { $0.transformer = workers }
+        for downloads in 1...3 {
+            for size in ["50x50-fit", "60x60-fit"] {
+                let got = try await Self.get(house, origin.url("/a"), size)
+                let (error, seconds) = downloads < 3 ? ("undecodable", 300) : (nil, 86_400)
+                #expect(got.status == 200 && got.headers["Image-Error"] == error, "\(downloads): \(got.headers)")
+                #expect(got.headers["Cache-Control"] == "public, max-age=\(seconds)", "\(downloads): \(got.headers)")
+            }
+            #expect(origin.requests.count == downloads)
+            house.pass(301)
+        }
         await house.stop()
         await workers.shutDown()
     }
