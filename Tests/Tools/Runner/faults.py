@@ -7,8 +7,11 @@ private let seededFault = getenv("SEEDED_FAULT").flatMap { Int(String(cString: $
 private func isSeeded(_ number: Int) -> Bool { seededFault == number }
 """
 
-# The image worker starts without an environment. In the copy, it has that of the service, and so the selected fault.
-PASSED_ON = ("Sources/CIntertwineLinux/CIntertwineLinux.c", "char *const environment[] = {NULL};", "extern char **environ;\n    char *const *environment = environ;")
+# The image worker starts without an environment. In the copy, it has that of the service, and so the selected fault. The test that it has none goes.
+PASSED_ON = [
+    ("Sources/CIntertwineLinux/CIntertwineLinux.c", "char *const environment[] = {NULL};", "extern char **environ;\n    char *const *environment = environ;"),
+    ("Tests/Unit/ImagesTests/WorkerTests.swift", '#expect(try Data(contentsOf: URL(fileURLWithPath: "/proc/\(worker)/environ")).isEmpty)', ""),
+]
 
 FAULTS = {
     # A language that the client refuses is chosen.
