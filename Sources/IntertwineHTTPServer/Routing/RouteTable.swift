@@ -3,63 +3,46 @@ internal import IntertwinePrimitives
 
 /// Why a class: each request retains it.
 package final class RouteTable: Sendable {
-    /// The resources with one number of segments. Those with the most literal segments come first, because they take precedence if several
-    /// match.
-    private struct Level {
-        private let resources: [UInt64: [Resource]]
-        private let general: [Resource]
-
-        init(_ all: [Resource]) {
-            general = all.filter { $0.firstLiteral == nil }
-            let hashes = all.map { $0.firstLiteral.map { FNV1a.hash($0) } }
-            let keys = Set(hashes.compactMap(\.self))
-            resources = Dictionary(
-                uniqueKeysWithValues: keys.map { key in (key, zip(all, hashes).filter { $1 == nil || $1 == key }.map(\.0)) })
-        }
-
-        subscript(hash: UInt64) -> [Resource] { resources[hash] ?? general }
-    }
-
-    private let levels: [Level]
+    /// The resources by their number of segments, then by the hash of the first segment, or without one if it is a parameter. Those with the
+    /// most literal segments come first, because they take precedence if several match.
+    private let levels: [(literal: [UInt64: [Resource]], general: [Resource])]
 
     package init(_ routes: [Route]) {
         let all = Resource.all(routes)
         let longest = all.map(\.segmentCount).max() ?? 0
-        levels = (0...longest).map { count in Level(all.filter { $0.segmentCount == count }) }
+        levels = (0...longest).map { count in
+            let level = all.filter { $0.segmentCount == count }
+            let hashes = level.map { $0.firstLiteral.map { FNV1a.hash($0) } }
+            let literal = Set(hashes.compactMap(\.self)).map { key in (key, zip(level, hashes).filter { $1 == nil || $1 == key }.map(\.0)) }
+            return (Dictionary(uniqueKeysWithValues: literal), level.filter { $0.firstLiteral == nil })
+        }
     }
 
     func resource(for head: borrowing RequestHead) -> (resource: Resource?, isEscaped: Bool) {
         head.withPath { path in
-            let shape = PathShape(path)
-            guard shape.isEscaped else { return (resource(at: path, shape), false) }
+            let found = resource(at: path)
+            guard found.isEscaped else { return found }
             let normalised = Array(PercentCoding.normalised(String(decoding: path)[...]).utf8)
-            return (resource(at: normalised.span, PathShape(normalised.span)), true)
+            return (resource(at: normalised.span).resource, true)
         }
     }
 
-    private func resource(at path: Span<UInt8>, _ shape: PathShape) -> Resource? {
-        guard shape.segmentCount < levels.count else { return nil }
-        return levels[shape.segmentCount][shape.firstSegment.value].first { $0.matches(path) }
-    }
-
-    private struct PathShape {
-        private(set) var segmentCount = 0
-        private(set) var firstSegment = FNV1a()
-        private(set) var isEscaped = false
-
-        init(_ path: Span<UInt8>) {
-            path.withUnsafeBufferPointer { path in
-                segmentCount = path.first == .slash ? 0 : 1
-                for byte in path {
-                    if byte == .slash {
-                        segmentCount += 1
-                    } else if segmentCount == 1 {
-                        firstSegment.combine(byte)
-                    }
-                    if byte == UInt8(ascii: "%") { isEscaped = true }
+    private func resource(at path: Span<UInt8>) -> (resource: Resource?, isEscaped: Bool) {
+        var (segmentCount, firstSegment, isEscaped) = (0, FNV1a(), false)
+        path.withUnsafeBufferPointer { path in
+            segmentCount = path.first == .slash ? 0 : 1
+            for byte in path {
+                if byte == .slash {
+                    segmentCount += 1
+                } else if segmentCount == 1 {
+                    firstSegment.combine(byte)
                 }
+                if byte == UInt8(ascii: "%") { isEscaped = true }
             }
         }
+        guard segmentCount < levels.count else { return (nil, isEscaped) }
+        let level = levels[segmentCount]
+        return ((level.literal[firstSegment.value] ?? level.general).first { $0.matches(path) }, isEscaped)
     }
 }
 
