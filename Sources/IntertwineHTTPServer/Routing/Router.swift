@@ -34,8 +34,9 @@ package final class Router: HTTPHandler {
             guard head.method == .options else { return .methodNotAllowed(resource.methods, route: resource.pattern) }
             return .respond(ServerResponse(status: .noContent, fields: [.allow: resource.allow]), route: resource.pattern)
         }
-        if acceptsOnlyJSON, route.declaration.operation != nil, !JSONBody.isOnly(in: head) {
-            return .respond(JSONBody.problem.response(), route: resource.pattern)
+        if acceptsOnlyJSON, route.declaration.operation != nil, !head.isJSON {
+            let (detail, fields) = ("Request bodies must be application/json.", [.accept: RequestBodyDescription.json] as HTTPFields)
+            return .respond(Problem(.unsupportedMediaType, nil, detail, fields: fields).response(), route: resource.pattern)
         }
         if let around = route.declaration.around { return around(head, peer, MatchedRoute(router: self, resource: resource, route: route)) }
         return answer(head, peer, by: route, at: resource, isEscaped: isEscaped)
@@ -101,17 +102,12 @@ private struct MatchedRoute: HTTPHandler {
     }
 }
 
-private enum JSONBody {
-    static let problem = Problem(
-        .unsupportedMediaType, nil, "Request bodies must be application/json.", fields: [.accept: RequestBodyDescription.json])
-
-    static func isOnly(in head: borrowing RequestHead) -> Bool {
-        if head.isSafe { return true }
-        return head.withField("content-type") { isJSON($0) } ?? !head.hasBody
-    }
-
-    private static func isJSON(_ type: Span<UInt8>) -> Bool {
-        let type = String(decoding: type)
-        return type.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased() == RequestBodyDescription.json
+extension RequestHead {
+    fileprivate var isJSON: Bool {
+        if isSafe { return true }
+        return withField("content-type") { type in
+            let type = String(decoding: type).prefix { $0 != ";" && $0 != " " && $0 != "\t" }
+            return type.lowercased() == RequestBodyDescription.json
+        } ?? !hasBody
     }
 }
