@@ -24,12 +24,6 @@ class PendingRead: @unchecked Sendable {
 }
 
 struct ReadQueue {
-    enum Admission {
-        case waiting
-        case refused
-        case cancelled
-    }
-
     private let limits: ReadLimits
     // Arrays, because few reads wait: the generic code of a queue was 8 % of the instructions of a page.
     private var requests: [PendingRead] = []
@@ -47,18 +41,19 @@ struct ReadQueue {
         [requests.first, background.first].lazy.compactMap { $0?.arrival }.min().map { $0 + limits.queueTimeout }
     }
 
-    mutating func admit(_ read: PendingRead, at now: ContinuousClock.Instant) -> Admission {
-        guard read.stage == .new else { return .cancelled }
+    /// Returns the reason why the read does not wait; nil if it does.
+    mutating func admit(_ read: PendingRead, at now: ContinuousClock.Instant) -> (any Error)? {
+        guard read.stage == .new else { return CancellationError() }
         let isWanted = read.purpose == .idle ? count == 0 && statistics.running == 0 : count < limits.waiting
         guard isWanted else {
             read.stage = .over
             if read.purpose != .idle { statistics.refused += 1 }
-            return .refused
+            return StoreError.overloaded
         }
         (read.stage, read.arrival) = (.waiting, now)
         if read.purpose.isForClient { requests.append(read) } else { background.append(read) }
         statistics.waiting = count
-        return .waiting
+        return nil
     }
 
     private static func first(of reads: inout [PendingRead]) -> PendingRead? { reads.isEmpty ? nil : reads.removeFirst() }

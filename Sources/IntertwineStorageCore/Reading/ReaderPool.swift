@@ -24,27 +24,27 @@ package struct ReadStatistics: Sendable, Hashable {
 /// A read that has started runs to its end, even if the caller is cancelled.
 /// Why: blocking reads must not occupy the threads of Swift tasks, of which there are as many as cores, or an event loop.
 package final class ReaderPool: Sendable {
-    private let crew: WorkerThreads
+    private let workers: WorkerThreads
 
     package init(_ limits: ReadLimits) {
-        crew = WorkerThreads(limits)
+        workers = WorkerThreads(limits)
     }
 
     deinit {
-        crew.end()
+        workers.end()
     }
 
-    package var statistics: ReadStatistics { crew.statistics }
+    package var statistics: ReadStatistics { workers.statistics }
 
     package func run<Value: Sendable>(for purpose: ReadPurpose, _ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let read = Read(purpose, body)
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 read.completion = { continuation.resume(with: $0) }
-                crew.admit(read)
+                workers.admit(read)
             }
-        } onCancel: { [crew] in
-            crew.cancel(read)
+        } onCancel: { [workers] in
+            workers.cancel(read)
         }
     }
 
@@ -53,8 +53,8 @@ package final class ReaderPool: Sendable {
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) -> @Sendable () -> Void {
         let read = Read(purpose, body, completion)
-        crew.admit(read)
-        return { [crew] in crew.cancel(read) }
+        workers.admit(read)
+        return { [workers] in workers.cancel(read) }
     }
 
     // Safety of @unchecked: as for `PendingRead`. The creator, then the one thread that took the read, access the members.
@@ -109,20 +109,15 @@ private final class WorkerThreads: Sendable {
     var statistics: ReadStatistics { state.withLock { $0.queue.statistics } }
 
     func admit(_ read: PendingRead) {
-        let (admission, resting, starts, watches) = state.withLock { state in
-            let admission = state.queue.admit(read, at: .now)
-            guard admission == .waiting else { return (admission, DispatchSemaphore?.none, false, false) }
+        let (error, resting, starts, watches) = state.withLock { state -> ((any Error)?, DispatchSemaphore?, Bool, Bool) in
+            if let error = state.queue.admit(read, at: .now) { return (error, nil, false, false) }
             let resting = state.idle.popLast()
             let starts = resting == nil && state.threads < limits.threads
             if starts { state.threads += 1 }
             defer { state.isWatched = true }
-            return (admission, resting, starts, !state.isWatched)
+            return (nil, resting, starts, !state.isWatched)
         }
-        switch admission {
-        case .waiting: break
-        case .refused: return read.fail(StoreError.overloaded)
-        case .cancelled: return read.fail(CancellationError())
-        }
+        if let error { return read.fail(error) }
         resting?.signal()
         if starts, !startThread() { state.withLock { $0.threads -= 1 } }
         if watches { planWatch(after: limits.queueTimeout) }
@@ -143,10 +138,11 @@ private final class WorkerThreads: Sendable {
     // MARK: Threads
 
     private func startThread() -> Bool {
-        let crew = Unmanaged.passRetained(self)
+        let workers = Unmanaged.passRetained(self)
         let result = clinux_start_thread(
-            0, { context in if let context { Unmanaged<WorkerThreads>.fromOpaque(context).takeRetainedValue().work() } }, crew.toOpaque())
-        if result != 0 { crew.release() }
+            0, { context in if let context { Unmanaged<WorkerThreads>.fromOpaque(context).takeRetainedValue().work() } }, workers.toOpaque()
+        )
+        if result != 0 { workers.release() }
         return result == 0
     }
 
