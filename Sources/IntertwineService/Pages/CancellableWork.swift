@@ -3,13 +3,8 @@ internal import Synchronization
 
 /// Cancellable work without a task, whose steps replace each other.
 final class CancellableWork: Sendable {
-    private struct State {
-        var isCancelled = false
-        var current: (number: Int, cancel: HandlerResult.CancellationHandler?) = (0, nil)
-        var started = 0
-    }
-
-    private let state = Mutex(State())
+    private let state = Mutex<(isCancelled: Bool, started: Int, current: (number: Int, cancel: HandlerResult.CancellationHandler?))>(
+        (false, 0, (0, nil)))
 
     func perform(_ begin: () -> HandlerResult.CancellationHandler?) {
         let number = state.withLock { state in

@@ -41,10 +41,8 @@ final class PageLoader: Sendable {
         }
     }
 
-    fileprivate struct LoadedPage: Sendable {
-        var response: EncodedResponse?
-        var following: PageRequest?
-    }
+    /// Nil for a page that no one else may get.
+    fileprivate typealias LoadedPage = (response: EncodedResponse, following: PageRequest?)?
 
     /// Called once with the response, on an arbitrary thread; it must not block.
     typealias Completion = @Sendable (Result<EncodedResponse, any Error>) -> Void
@@ -113,8 +111,10 @@ final class PageLoader: Sendable {
             case .failure(let error): completion(.failure(error))
             case .success(let loaded):
                 // A client that requests a page with a cursor is likely to request the next page.
-                if request.request.cursor != nil, let following = loaded.following { prefetch(following) }
-                if let response = loaded.response { return completion(.success(response)) }
+                if let loaded {
+                    if request.request.cursor != nil, let following = loaded.following { prefetch(following) }
+                    return completion(.success(loaded.response))
+                }
                 // A campaign became active after the first check.
                 work.perform { page(request.request, of: request.feed, for: client, gzip: request.gzip, completion: completion) }
             }
@@ -150,7 +150,7 @@ final class PageLoader: Sendable {
         let revision = pages.revision
         return request.feed.sharedPage(request.request, for: purpose) { [self] page in
             let loaded = page.map { page in
-                guard let page else { return LoadedPage() }
+                guard let page else { return LoadedPage.none }
                 metrics.count(page.omissions)
                 if purpose == .idle, let imagePrefetcher {
                     let json = page.encoded().json
@@ -176,7 +176,7 @@ final class PageLoader: Sendable {
             page, isShared: true, isNamed: request.request.client != nil, gzip: request.gzip || pages.isEnabled,
             isCached: pages.isEnabled, route: request.route, now: request.request.now)
         // A page with an age is outdated as soon as the database is back.
-        guard pages.isEnabled, page.age == nil else { return LoadedPage(response: response) }
+        guard pages.isEnabled, page.age == nil else { return (response, nil) }
         let (following, now) = (request.following(page), request.request.now)
         let end = min(page.validUntil, format.end(of: page, now))
         pages.store(
@@ -186,7 +186,7 @@ final class PageLoader: Sendable {
                 following: purpose == .idle ? following : nil, dependencies: page.dependencies,
                 sources: request.feed.ordersItself ? .init(feed: request.feed, version: version.sources) : nil),
             as: request.key, target: request.spelling, current: store.version)
-        return LoadedPage(response: response, following: following)
+        return (response, following)
     }
 
     /// Makes a page in advance if the store has no other reads, so that a client that pages through the feed gets a cache hit.
@@ -200,7 +200,7 @@ final class PageLoader: Sendable {
             }
             // If the store has other reads, the page is made when a client requests it.
             _ = load(request, for: .idle, version) { [self] loaded in
-                if case .success(let page) = loaded, page.response != nil { metrics.recordPrefetch() }
+                if case .success(_?) = loaded { metrics.recordPrefetch() }
                 isPrefetching.store(false, ordering: .releasing)
             }
         }

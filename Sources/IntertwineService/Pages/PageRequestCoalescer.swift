@@ -13,32 +13,20 @@ final class PageRequestCoalescer<Value: Sendable>: Sendable {
 
     typealias Completion = @Sendable (Result<Value, any Error>?) -> Void
 
-    private struct Load {
-        let number: UInt64
-        /// The store's version, read before the load began.
-        let version: StoreVersion
-        var waiters: [UInt64: (needsNext: Bool, completion: Completion)] = [:]
-    }
+    /// The version is the store's, read before the load began.
+    private typealias Load = (number: UInt64, version: StoreVersion, waiters: [UInt64: (needsNext: Bool, completion: Completion)])
 
-    private struct State {
-        var loads: [Key: Load] = [:]
-        var last: UInt64 = 0
+    private let loads = Mutex<[Key: Load]>([:])
+    private let last = Atomic<UInt64>(0)
 
-        mutating func number() -> UInt64 {
-            last &+= 1
-            return last
-        }
-    }
-
-    private let state = Mutex(State())
-
-    func arrive() -> UInt64 { state.withLock { $0.number() } }
+    /// Returns the number of a request or of a load, in the order in which they begin.
+    func arrive() -> UInt64 { last.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
 
     /// `version`: The store's version, read before.
     func begin(_ key: Key, _ version: StoreVersion) -> Bool {
-        state.withLock { state in
-            guard state.loads[key] == nil else { return false }
-            state.loads[key] = Load(number: state.number(), version: version)
+        loads.withLock { loads in
+            guard loads[key] == nil else { return false }
+            loads[key] = (arrive(), version, [:])
             return true
         }
     }
@@ -46,24 +34,24 @@ final class PageRequestCoalescer<Value: Sendable>: Sendable {
     func beginOrWait(
         _ key: Key, _ version: StoreVersion, since arrival: UInt64, completion: @escaping Completion
     ) -> (@Sendable () -> Void)? {
-        let waiter = state.withLock { state -> UInt64? in
-            let number = state.number()
-            guard let load = state.loads[key] else {
-                state.loads[key] = Load(number: number, version: version)
+        let waiter = loads.withLock { loads -> UInt64? in
+            let number = arrive()
+            guard let load = loads[key] else {
+                loads[key] = (number, version, [:])
                 return nil
             }
-            state.loads[key]?.waiters[number] = (load.number <= arrival && load.version != version, completion)
+            loads[key]?.waiters[number] = (load.number <= arrival && load.version != version, completion)
             return number
         }
         guard let waiter else { return nil }
         return { [self] in
-            let gone = state.withLock { $0.loads[key]?.waiters.removeValue(forKey: waiter) }
+            let gone = loads.withLock { $0[key]?.waiters.removeValue(forKey: waiter) }
             gone?.completion(.failure(CancellationError()))
         }
     }
 
     func complete(_ key: Key, _ result: Result<Value, any Error>?) {
-        let load = state.withLock { $0.loads.removeValue(forKey: key) }
+        let load = loads.withLock { $0.removeValue(forKey: key) }
         var outcome = result
         if case .failure(let error) = result, error is CancellationError { outcome = nil }
         load?.waiters.values.forEach { $0.completion($0.needsNext ? nil : outcome) }
