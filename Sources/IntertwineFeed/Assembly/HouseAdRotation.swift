@@ -1,23 +1,5 @@
 internal import IntertwinePrimitives
 
-/// A seed that selects a house ad as the start of pagination in a feed.
-/// All requests without a viewer share the start of the hour. Impressions are therefore distributed evenly over viewers and time, and a
-/// page requested twice within the hour is identical.
-struct RotationSeed {
-    private let viewer: UInt64
-    private let hour: UInt32
-
-    init(viewer: String?, hour: UInt32) {
-        // Consecutive names get consecutive numbers, which spreads them more evenly than chance. Other names are effectively random.
-        self.viewer = viewer?.utf8.reduce(0) { $0 &* 1_000_003 &+ UInt64($1) } ?? 0
-        self.hour = hour
-    }
-
-    func index(among count: Int) -> Int {
-        count > 0 ? Int((viewer &+ UInt64(hour)) % UInt64(count)) : 0
-    }
-}
-
 struct HouseAdInventory {
     fileprivate(set) var positions: [Int64]
     fileprivate(set) var isComplete = true
@@ -122,10 +104,15 @@ final class HouseAdRotation: Sendable {
             positions: Array(positions.prefix(limit)), isComplete: count <= scanLimit && positions.count <= limit, ownsStream: false)
     }
 
-    func offset(_ start: RotationSeed, of inventory: HouseAdInventory) -> Int64? {
-        let positions = inventory.positions
-        guard positions.count > 1 else { return nil }
-        return positions[(start.index(among: positions.count) + positions.count - 1) % positions.count]
+    /// Returns the position of the ad after which the pagination of a feed starts.
+    /// All requests without a viewer share the start of the hour. Impressions are therefore distributed evenly over viewers and time, and a
+    /// page requested twice within the hour is identical.
+    func offset(of viewer: String?, hour: UInt32, in inventory: HouseAdInventory) -> Int64? {
+        let (positions, count) = (inventory.positions, inventory.positions.count)
+        guard count > 1 else { return nil }
+        // Consecutive names get consecutive numbers, which spreads them more evenly than chance. Other names are effectively random.
+        let name = viewer?.utf8.reduce(0) { $0 &* 1_000_003 &+ UInt64($1) } ?? 0
+        return positions[(Int((name &+ UInt64(hour)) % UInt64(count)) + count - 1) % count]
     }
 }
 

@@ -31,7 +31,7 @@ final class HouseAds: AdSource {
         if !rotating.isEmpty {
             let found = try rotation.inventory(at: session.version, in: session.snapshot, of: session.store)
             if session.cursor == nil, isFair, let hour = session.request.rotationHour {
-                mark = rotation.offset(RotationSeed(viewer: session.client.viewer?.name, hour: hour), of: found)
+                mark = rotation.offset(of: session.client.viewer?.name, hour: hour, in: found)
             }
             if slots.viewed == nil, found.ownsStream, !found.isEmpty { announce(found, from: mark, for: session) }
             inventory = found

@@ -233,7 +233,7 @@ struct PlacementTests {
         let rotation = HouseAdRotation(types: [ItemType(kind: "ad", variant: "image")])
         let stock = try rotation.inventory(at: store.version, in: snapshot, of: store)
         #expect(!stock.isEmpty && !stock.ends(within: 1, after: 4_096 << 20))
-        let marks = (0..<4_096).compactMap { hour in rotation.offset(RotationSeed(viewer: "v", hour: hour), of: stock) }
+        let marks = (0..<4_096).compactMap { hour in rotation.offset(of: "v", hour: hour, in: stock) }
         #expect(Set(marks) == Set((1...4_096).map { Int64($0) << 20 }))
     }
 }
