@@ -65,16 +65,9 @@ package final class RenderedCell: Sendable {
         }
     }
 
-    fileprivate struct TokenRange: Sendable {
-        var start: Int
-        var end: Int
-        var isOfClick: Bool
-    }
+    fileprivate typealias TokenRange = (start: Int, end: Int, isOfClick: Bool)
 
-    struct Tokens: Sendable {
-        fileprivate(set) var impression = ""
-        fileprivate(set) var click = ""
-    }
+    typealias Tokens = (impression: String, click: String)
 
     // The members that every page reads come first and are adjacent, and only the bytes are stored elsewhere. Why: CPU cache misses are most
     // of the cost of a cached cell.
@@ -184,7 +177,7 @@ package final class RenderedCell: Sendable {
                 continue
             }
             let end = index + found.token.count
-            gaps.append(TokenRange(start: index, end: end, isOfClick: found.isOfClick))
+            gaps.append((index, end, found.isOfClick))
             filled.replaceSubrange(index..<end, with: found.other)
             index = end
         }
@@ -256,13 +249,12 @@ package final class RenderedCell: Sendable {
     }
 
     func tokens(in context: CellContext, impressionContext: () -> ImpressionContext?) -> Tokens {
-        guard !gaps.isEmpty else { return Tokens() }
+        guard !gaps.isEmpty else { return ("", "") }
         let token = ImpressionToken(
             cell: id, slot: renderKey.slot, hour: CellTokens.bucket(of: context.now), page: context.page,
             impressionContext: impressionContext())
-        let signed = context.tokens.signed(
+        return context.tokens.signed(
             token, asImpression: gaps.contains { !$0.isOfClick }, asClick: gaps.contains(where: \.isOfClick))
-        return Tokens(impression: signed.impression, click: signed.click)
     }
 
     func write(to writer: inout JSONWriter, tokens: Tokens, _ state: CellState = [], repetition: Int = 1, reason: String? = nil) {

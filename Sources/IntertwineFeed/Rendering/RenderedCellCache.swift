@@ -34,16 +34,14 @@ package final class RenderedCellCache: Sendable {
         let state = Mutex(State())
     }
 
-    fileprivate struct EntryKey {
-        var key: UInt64 = 0
-        var cell: RenderedCell?
-        var size: UInt32 = 0
-        var referenceBit = false
-    }
+    /// The key is 0 if there is none.
+    fileprivate typealias Entry = (key: UInt64, cell: RenderedCell?, size: UInt32, referenceBit: Bool)
+
+    fileprivate static let none: Entry = (0, nil, 0, false)
 
     /// A hash table with open addressing that is at most half full.
     fileprivate struct State {
-        private var entries = [EntryKey](repeating: EntryKey(), count: 64)
+        private var entries = [Entry](repeating: none, count: 64)
         private(set) var count = 0
         /// The size of all cells in bytes.
         private(set) var size = 0
@@ -95,7 +93,7 @@ package final class RenderedCellCache: Sendable {
         let key = cell.withRow { Self.key($0, cell.renderKey) }
         let evicted = stripe(key).state.withLock { state in
             guard state.admits(key, size, capacity) else { return 0 }
-            state.put(EntryKey(key: key, cell: cell, size: UInt32(clamping: size)))
+            state.put((key, cell, UInt32(clamping: size), false))
             return state.makeRoom(capacity)
         }
         if evicted > 0 { counters.countEvictions(evicted) }
@@ -150,19 +148,19 @@ extension RenderedCellCache.State {
         return late == 0
     }
 
-    fileprivate mutating func put(_ entryKey: RenderedCellCache.EntryKey) {
-        var slot = slot(of: entryKey.key)
+    fileprivate mutating func put(_ entry: RenderedCellCache.Entry) {
+        var slot = slot(of: entry.key)
         if entries[slot].key == 0 {
             count += 1
             if 2 * count > entries.count {
                 grow()
-                slot = self.slot(of: entryKey.key)
+                slot = self.slot(of: entry.key)
             }
         } else {
             size -= Int(entries[slot].size)
         }
-        size += Int(entryKey.size)
-        entries[slot] = entryKey
+        size += Int(entry.size)
+        entries[slot] = entry
     }
 
     fileprivate mutating func makeRoom(_ capacity: Int) -> Int {
@@ -182,8 +180,8 @@ extension RenderedCellCache.State {
 
     private mutating func grow() {
         let old = entries
-        entries = [RenderedCellCache.EntryKey](repeating: RenderedCellCache.EntryKey(), count: 2 * old.count)
-        for entryKey in old where entryKey.key != 0 { entries[slot(of: entryKey.key)] = entryKey }
+        entries = [RenderedCellCache.Entry](repeating: RenderedCellCache.none, count: 2 * old.count)
+        for entry in old where entry.key != 0 { entries[slot(of: entry.key)] = entry }
     }
 
     private mutating func remove(at slot: Int) {
@@ -199,7 +197,7 @@ extension RenderedCellCache.State {
             }
             next = (next + 1) & mask
         }
-        entries[hole] = RenderedCellCache.EntryKey()
+        entries[hole] = RenderedCellCache.none
     }
 
     private var mask: Int { entries.count - 1 }
