@@ -75,13 +75,8 @@ package struct ImageURLSigner: Sendable {
         return true
     }
 
-    package struct SignedPath: Sendable, Hashable {
-        package var path: String
-        /// The time in seconds since 1970 from which another path is issued.
-        package var changes: Int64
-    }
-
-    package func sign(_ source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> SignedPath {
+    /// `changes`: The time in seconds since 1970 from which another path is issued.
+    package func sign(_ source: FetchURL, _ variant: ProcessingOptions? = nil, now: Int64) -> (path: String, changes: Int64) {
         sign(source.text, variant, change: change(of: source.text, after: Int64(Self.hour(now))))
     }
 
@@ -89,13 +84,13 @@ package struct ImageURLSigner: Sendable {
         sign(source, variant, change: change(of: source, after: Int64(Self.hour(now)))).path
     }
 
-    private func sign(_ source: String, _ variant: ProcessingOptions?, change: Int64) -> SignedPath {
+    private func sign(_ source: String, _ variant: ProcessingOptions?, change: Int64) -> (path: String, changes: Int64) {
         let expiry = UInt32(clamping: change + horizonHours)
         var source = source
         let path = source.withUTF8 { source in
             ring.withKeys { Self.path(UnsafeRawBufferPointer(source), variant, expiry: expiry, key: $0.signing) }
         }
-        return SignedPath(path: path, changes: change * 3_600)
+        return (path, change * 3_600)
     }
 
     private static func path(_ source: UnsafeRawBufferPointer, _ variant: ProcessingOptions?, expiry: UInt32, key: Key) -> String {

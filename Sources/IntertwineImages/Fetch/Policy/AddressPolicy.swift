@@ -36,10 +36,8 @@ package struct AddressPolicy: Sendable {
     }
 
     private static func isPublic(_ address: IPAddress) -> Bool {
-        switch address.family {
-        case .v4: !deniedV4.contains { $0.contains(address) }
-        case .v6: reachableV6.contains { $0.contains(address) } && !deniedV6.contains { $0.contains(address) }
-        }
+        if address.isV4 { return !deniedV4.contains { $0.contains(address) } }
+        return reachableV6.contains { $0.contains(address) } && !deniedV6.contains { $0.contains(address) }
     }
 
     /// The IANA special-purpose registry (RFC 6890 and later additions), multicast and the reserved block.
@@ -62,7 +60,7 @@ package struct Network: Hashable, Sendable, CustomStringConvertible {
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(String(first)) else { return nil }
-        let width = address.family == .v4 ? 32 : 128
+        let width = address.isV4 ? 32 : 128
         var prefix = width
         if parts.count == 2 {
             guard parts[1].utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(parts[1]), number <= width else { return nil }
@@ -76,8 +74,8 @@ package struct Network: Hashable, Sendable, CustomStringConvertible {
 
     /// An address of the other family never is.
     package func contains(_ other: IPAddress) -> Bool {
-        guard other.family == address.family else { return false }
-        let shift = (address.family == .v4 ? 32 : 128) - prefix
+        guard other.isV4 == address.isV4 else { return false }
+        let shift = (address.isV4 ? 32 : 128) - prefix
         return shift == 128 || (other.bits ^ address.bits) >> UInt128(shift) == 0
     }
 

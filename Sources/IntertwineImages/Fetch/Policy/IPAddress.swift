@@ -2,20 +2,16 @@ package import Glibc
 
 /// An IPv4 or IPv6 address, without port and without zone.
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-    package enum Family: Sendable, Hashable {
-        case v4, v6
-    }
-
-    package let family: Family
+    package let isV4: Bool
     let bits: UInt128
 
-    init(family: Family, bits: UInt128) {
-        self.family = family
+    init(isV4: Bool, bits: UInt128) {
+        self.isV4 = isV4
         self.bits = bits
     }
 
     init(v4 number: UInt32) {
-        self.init(family: .v4, bits: UInt128(number))
+        self.init(isV4: true, bits: UInt128(number))
     }
 
     /// Parses dotted decimal or RFC 4291 text.
@@ -46,15 +42,15 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         let bits = withUnsafeBytes(of: address) { bytes in
             bytes.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
         }
-        self.init(family: .v6, bits: bits)
+        self.init(isV4: false, bits: bits)
     }
 
     var bracketed: String {
-        family == .v6 ? "[\(self)]" : description
+        isV4 ? description : "[\(self)]"
     }
 
     package var description: String {
-        if family == .v4 {
+        if isV4 {
             return (0..<4).reversed().map { String(UInt8(truncatingIfNeeded: bits >> ($0 * 8))) }.joined(separator: ".")
         }
         return (0..<8).reversed().map { String(UInt16(truncatingIfNeeded: bits >> ($0 * 16)), radix: 16) }.joined(separator: ":")
@@ -83,11 +79,11 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 extension IPAddress {
     /// The IPv4 address that the kernel connects to for an IPv4-mapped address (`::ffff:a.b.c.d`), otherwise this address.
     var unmapped: IPAddress {
-        family == .v6 && bits >> 32 == 0xffff ? IPAddress(v4: UInt32(truncatingIfNeeded: bits)) : self
+        !isV4 && bits >> 32 == 0xffff ? IPAddress(v4: UInt32(truncatingIfNeeded: bits)) : self
     }
 
     var embedded: [IPAddress] {
-        guard family == .v6 else { return [] }
+        if isV4 { return [] }
         func v4(_ shift: Int) -> IPAddress {
             IPAddress(v4: UInt32(truncatingIfNeeded: bits >> shift))
         }
