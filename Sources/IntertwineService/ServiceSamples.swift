@@ -24,7 +24,8 @@ struct ServiceSamples: Sendable {
 
     func read() async -> [MetricSample] {
         ProcessSamples.read() + [Self.build] + pages + cells + received + reads + checks + commits + connections + keys
-            + campaigns.samples(delivery.progress(now: clock()), now: clock()) + tracked + logs + verified + limited
+            + campaigns.samples(delivery.progress(now: clock()), of: live.current.campaigns, now: clock()) + tracked + logs + verified
+            + limited
             + SourceSamples.read(polling, now: clock()) + Self.images(await imageManager.metrics())
     }
 

@@ -28,7 +28,7 @@ final class CampaignMetrics: Sendable {
         }
     }
 
-    func samples(_ progress: [CampaignProgress], now: Int64) -> [MetricSample] {
+    func samples(_ progress: [CampaignProgress], of campaigns: Campaigns, now: Int64) -> [MetricSample] {
         let open = progress.filter { $0.campaign.goal != nil && ($0.campaign.ends ?? .max) > now && ($0.campaign.starts ?? .min) <= now }
         let shown = open.sorted { $0.campaign.id < $1.campaign.id }.prefix(Self.limit)
         func samples(
@@ -53,7 +53,9 @@ final class CampaignMetrics: Sendable {
         }
         return events
             + samples("intertwine_campaign_pace_ratio", .gauge, "Delivered events per due event of a campaign.") { $0.figures.pace }
-            + samples("intertwine_campaign_running", .gauge, "1 if a campaign may get ad slots now.") { $0.obstacle == nil ? 1 : 0 }
+            + samples("intertwine_campaign_running", .gauge, "1 if a campaign may get ad slots now.") {
+                $0.obstacle == nil && campaigns.blockage(of: $0.campaign.id, now: now) == nil ? 1 : 0
+            }
             + samples("intertwine_campaign_offers_total", .counter, "Ad slots that a campaign got, in all processes.") {
                 $0.delivered.map { Double($0.offers) }
             }

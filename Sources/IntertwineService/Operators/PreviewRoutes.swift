@@ -3,7 +3,7 @@ internal import IntertwineHTTPServer
 internal import IntertwinePrimitives
 
 /// The routes `GET /admin/preview/feeds/{name}?at=&drafts=&viewer=`, a page of a feed as of a moment, and
-/// `POST /admin/preview/items/{kind}/{id}`, the cells of an item that is not stored. They record and reserve nothing.
+/// `POST /admin/preview/items/{kind}/{id}`, the cells of an item that is not stored. They record nothing.
 struct PreviewRoutes: Sendable {
     static let item = "/admin/preview/items/{kind}/{id}"
 
@@ -46,7 +46,7 @@ struct PreviewRoutes: Sendable {
             """
             The page that the feed will have, or had, at a moment, for a viewer or without one. The ranker of the feed is asked with `preview=true`, \
             without attributes and language; if it fails, the page has `degraded`. Ads are those of the present. Events with its tokens are \
-            refused, and it reserves no ads, so it counts nothing. Images of items that are not public are shown by this listener alone.
+            refused, and it makes no offers, so it counts nothing. Images of items that are not public are shown by this listener alone.
             """,
             parameters: [Self.name, Self.at, Self.drafts, Self.viewer, P.cursor, P.limit, P.layout, P.width, P.scale],
             responses: [

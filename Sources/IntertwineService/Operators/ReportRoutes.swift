@@ -41,7 +41,8 @@ struct ReportRoutes: Sendable {
     private static let thenBy = Parameter.word("thenBy", default: Second.none, "The second grouping of the rows.", example: .hour)
     private static let zone = Parameter.word(
         "zone", default: LedgerReport.Query.Zone.utc,
-        "The time zone of the days. `campaign`: that of each campaign, in a report by campaign and then by day.", example: .campaign)
+        "The time zone of the days. `campaign`: that of each campaign, in a report by campaign and then by day, without the events of house ads.",
+        example: .campaign)
     private static let format = Parameter.word("format", default: Format.json, "The format of the report.", example: .csv)
 
     private static func day(_ name: String, _ text: String, example: String) -> Parameter<String?> {

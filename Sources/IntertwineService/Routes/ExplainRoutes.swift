@@ -248,7 +248,8 @@ struct ExplainRoutes: Sendable {
                     section: decision.section, campaign: decision.campaign,
                     others: decision.others.map { other in
                         let winner = other.obstacle == .lost ? decision.campaign.map { ": \($0)" } ?? "" : ""
-                        return .init(campaign: other.campaign, reason: other.obstacle.reason + winner)
+                        let known = other.obstacle == .noCreative ? self.reason(ofCampaign: other.campaign, at: request.now) : nil
+                        return .init(campaign: other.campaign, reason: known ?? other.obstacle.reason + winner)
                     } + stopped.map { .init(campaign: $0, reason: "it is taken down") })
             }, omitted: page.omissions.map(omission),
             advertisements: explanation.advertisements.map { ad in
@@ -290,10 +291,15 @@ struct ExplainRoutes: Sendable {
         }
     }
 
-    private func reason(ofCampaign id: String, in explanation: FeedExplanation, now: Int64) -> String {
+    /// The reason that holds for all slots; nil if there is none.
+    private func reason(ofCampaign id: String, at now: Int64) -> String? {
         let campaigns = campaigns()
         if let pause = campaigns.campaign(id)?.pause(at: now) { return pause.reason }
-        if let blockage = campaigns.blockage(of: id, now: now) { return "it is blocked: \(blockage)" }
+        return campaigns.blockage(of: id, now: now).map { "it is blocked: \($0)" }
+    }
+
+    private func reason(ofCampaign id: String, in explanation: FeedExplanation, now: Int64) -> String {
+        if let reason = reason(ofCampaign: id, at: now) { return reason }
         var reasons: [String] = []
         for decision in explanation.decisions {
             guard let other = decision.others.first(where: { $0.campaign == id }), !reasons.contains(other.obstacle.reason) else {

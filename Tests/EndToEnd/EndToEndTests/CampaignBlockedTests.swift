@@ -143,6 +143,16 @@ struct CampaignBlockedTests {
             let states = try Self.states(service)
             for (id, reason) in expected { #expect(states[id]?.hasPrefix("blocked: \(reason)") == true, "\(states)") }
             for id in ["seen", "played", "clicked", "one"] { #expect(states[id]?.hasPrefix("running") == true, "\(states)") }
+            // The alert for campaigns without ad slots is for those that may get some.
+            let metrics = try service.admin("GET", "/metrics").text.split(separator: "\n")
+            for (id, value) in ["unreported": 0, "unplayed": 0, "unseen": 0, "seen": 1, "played": 1, "clicked": 1] {
+                #expect(metrics.contains("intertwine_campaign_running{campaign=\"\(id)\"} \(value)"), "\(id)")
+            }
+            let explained = try JSON(try service.admin("GET", "/admin/explain?feed=home").text)["adSlots"]?[0]?["others"]?.list ?? []
+            for id in ["unreported", "mixed", "gone", "draft"] {
+                let reason = explained.first { $0["campaign"]?.text == id }?["reason"]?.text
+                #expect(reason?.hasPrefix("it is blocked: \(expected[id] ?? "?")") == true, "\(explained)")
+            }
             // What cannot count is on no page, also beside an ad of its campaign that can.
             let shown = try (0..<20).flatMap { viewer in
                 try JSON(try service.get("/feeds/home", fields: ["User-Agent: tests", "X-Viewer-ID: \(viewer)"]).text)["cells"]?.list
