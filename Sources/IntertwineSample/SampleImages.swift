@@ -1,4 +1,4 @@
-/// The images of the sample feed, in the binary: every cell of it is shown whole, without a network and without an allowance for one.
+/// The images of the sample feed, in the binary: every cell of it is shown whole, without a network and without a permission for one.
 package enum SampleImages {
     /// No such host exists (RFC 6761 section 6.4).
     package static let origin = "http://pictures.sample.invalid"

@@ -17,14 +17,14 @@ struct AdvisoryLockStripes {
 
     var locks: (all: SQLCommand, each: SQLCommand?)? {
         if isEmpty { return nil }
-        let all: [SQLValue] = [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.allowances)]
+        let all: [SQLValue] = [.integer(PostgresLedgerSchema.lockClass), .integer(PostgresLedgerSchema.Lock.rateCounters)]
         guard words.indices.reduce(0, { $0 + words[$1].nonzeroBitCount }) <= Self.most else {
             return (SQLCommand("SELECT pg_advisory_xact_lock($1::int, $2::int)", all), nil)
         }
         let stripes = (0..<Self.count).filter { words[$0 >> 6] & 1 << UInt64($0 & 63) != 0 }
         let each = SQLCommand(
             "SELECT pg_advisory_xact_lock($1::int, place::int) FROM unnest($2) AS place",
-            [.integer(PostgresLedgerSchema.lockClass), .integers(stripes.map { PostgresLedgerSchema.Lock.allowance + Int64($0) })])
+            [.integer(PostgresLedgerSchema.lockClass), .integers(stripes.map { PostgresLedgerSchema.Lock.rateCounter + Int64($0) })])
         return (SQLCommand("SELECT pg_advisory_xact_lock_shared($1::int, $2::int)", all), each)
     }
 }

@@ -11,7 +11,7 @@ struct PostgresExpiryPurger {
 
     /// Purges a range of pages. Why: the time has no index, and a full scan takes too long. A scan in page order costs a tenth of one in
     /// key order, and rows that were written together expire together.
-    private static let allowances = """
+    private static let counters = """
         WITH removed AS (
             DELETE FROM allowance WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM allowance
@@ -35,7 +35,7 @@ struct PostgresExpiryPurger {
             [
                 // A power failure may revert removals; a later sweep repeats them.
                 SQLCommand("BEGIN ISOLATION LEVEL READ COMMITTED"), SQLCommand("SET LOCAL synchronous_commit = off"),
-                SQLCommand(Self.allowances, [.integer(page), .integer(end), .integer(earliest), .integer(latest)]),
+                SQLCommand(Self.counters, [.integer(page), .integer(end), .integer(earliest), .integer(latest)]),
                 SQLCommand(Self.log, [.integer(earliest), .integer(Int64(batch))]),
             ] + ExpiryPurge.statements(now: now, batch: batch, .postgres) + [SQLCommand("COMMIT")]
         let answers = try connection.run(commands)

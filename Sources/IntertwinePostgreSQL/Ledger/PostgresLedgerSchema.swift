@@ -17,11 +17,11 @@ enum PostgresLedgerSchema {
         static let partitions: Int64 = 2
         static let clients: Int64 = 3
         static let slots: Int64 = 4
-        static let allowances: Int64 = 6
+        static let rateCounters: Int64 = 6
         /// The first lock for changes of viewers' lists, which one replica at a time makes.
         private static let viewers: Int64 = 256
         private static let viewerCount: UInt64 = 256
-        static let allowance: Int64 = 512
+        static let rateCounter: Int64 = 512
         static let campaign: Int64 = 768
 
         static func of(_ viewer: String) -> Int64 {

@@ -8,7 +8,7 @@ enum LedgerSchema {
 
     private static let creation =
         [
-            TableSchema.event, .allowance, .rollupCell, .rollupDay, .rollupChoice, .idempotency, .selection, .selectionStep, .listing,
+            TableSchema.event, .rateCounter, .rollupCell, .rollupDay, .rollupChoice, .idempotency, .selection, .selectionStep, .listing,
             .client, .delivery, .exposure, .reportMarker, .reportAd, .reportPlace, .reportTotal, .trackerCall,
         ]
         .map { $0.creation(.sqlite) }.joined() + others + ListCounts.schema(.sqlite) + StoreIdentity.creation

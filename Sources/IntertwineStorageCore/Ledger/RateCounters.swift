@@ -51,18 +51,18 @@ package final class RateCounters {
     package var logRow: (until: Int64, isSpilled: Bool, entries: [UInt8])? {
         let changed = recent.changed
         guard !changed.isEmpty || spilled.own != nil else { return nil }
-        return (changed.reduce(spilled.own ?? .min) { max($0, $1.allowance.until) }, spilled.own != nil, Self.pack(changed))
+        return (changed.reduce(spilled.own ?? .min) { max($0, $1.counter.until) }, spilled.own != nil, Self.pack(changed))
     }
 
     private static let stride = RateCounterKey.length + 12
 
-    private static func pack(_ entries: [(key: RateCounterKey, allowance: RecentRateCounters.RateCounter)]) -> [UInt8] {
+    private static func pack(_ entries: [(key: RateCounterKey, counter: RecentRateCounters.RateCounter)]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: entries.count * stride) { buffer, count in
             let bytes = UnsafeMutableRawBufferPointer(buffer)
-            for (key, allowance) in entries {
+            for (key, counter) in entries {
                 key.withBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[count...]).copyMemory(from: $0) }
-                bytes.storeBytes(of: allowance.until.bigEndian, toByteOffset: count + RateCounterKey.length, as: Int64.self)
-                bytes.storeBytes(of: allowance.used.bigEndian, toByteOffset: count + RateCounterKey.length + 8, as: UInt32.self)
+                bytes.storeBytes(of: counter.until.bigEndian, toByteOffset: count + RateCounterKey.length, as: Int64.self)
+                bytes.storeBytes(of: counter.used.bigEndian, toByteOffset: count + RateCounterKey.length + 8, as: UInt32.self)
                 count += stride
             }
         }
@@ -196,7 +196,7 @@ package final class RateCounters {
 
     private func location(of key: RateCounterKey, at moment: EventMoment, _ window: Int64) -> Location {
         guard Self.isShort(window) else { return .table }
-        if let counter = recent.allowance(key), moment.isWithin(counter.until, window: window) { return .memory }
+        if let counter = recent.counter(key), moment.isWithin(counter.until, window: window) { return .memory }
         if let counter = stored[key], moment.isWithin(counter.until, window: window) { return .table }
         return mode.writesTable ? .table : .memory
     }
@@ -210,7 +210,7 @@ package final class RateCounters {
         let location = location(of: key, at: moment, window)
         let (until, used): (Int64, Int64) =
             switch location {
-            case .memory: recent.allowance(key).map { ($0.until, Int64($0.used)) } ?? (.min, 0)
+            case .memory: recent.counter(key).map { ($0.until, Int64($0.used)) } ?? (.min, 0)
             case .table: stored[key].map { ($0.until, $0.used) } ?? (.min, 0)
             }
         return (location, until, moment.isWithin(until, window: window) ? used : 0)

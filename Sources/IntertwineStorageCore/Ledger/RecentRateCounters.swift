@@ -49,31 +49,31 @@ package struct RecentRateCounters {
 
     package var bytes: Int { slots.count * MemoryLayout<Slot>.stride }
 
-    package func allowance(_ key: RateCounterKey) -> RateCounter? {
+    package func counter(_ key: RateCounterKey) -> RateCounter? {
         let slot = slots[index(of: Self.short(key))]
         return slot.key == 0 ? nil : RateCounter(until: slot.until, used: slot.used)
     }
 
-    package mutating func set(_ key: RateCounterKey, _ allowance: RateCounter) {
+    package mutating func set(_ key: RateCounterKey, _ counter: RateCounter) {
         let index = slotIndex(key)
         if !slots[index].isChanged {
             let before = slots[index].used == 0 ? nil : RateCounter(until: slots[index].until, used: slots[index].used)
             changes.append(Change(key: key, before: before))
             slots[index].isChanged = true
         }
-        (slots[index].until, slots[index].used) = (allowance.until, max(1, allowance.used))
+        (slots[index].until, slots[index].used) = (counter.until, max(1, counter.used))
     }
 
-    package mutating func store(_ key: RateCounterKey, _ allowance: RateCounter) {
+    package mutating func store(_ key: RateCounterKey, _ counter: RateCounter) {
         let index = slotIndex(key)
-        (slots[index].until, slots[index].used) = (allowance.until, max(1, allowance.used))
+        (slots[index].until, slots[index].used) = (counter.until, max(1, counter.used))
     }
 
-    package var changed: [(key: RateCounterKey, allowance: RateCounter)] {
-        var changed: [(key: RateCounterKey, allowance: RateCounter)] = []
+    package var changed: [(key: RateCounterKey, counter: RateCounter)] {
+        var changed: [(key: RateCounterKey, counter: RateCounter)] = []
         changed.reserveCapacity(changes.count)
         for change in changes {
-            if let allowance = allowance(change.key) { changed.append((change.key, allowance)) }
+            if let counter = counter(change.key) { changed.append((change.key, counter)) }
         }
         return changed
     }

@@ -38,7 +38,7 @@ extension TableSchema {
         id integer,at integer,kind text,cell text,viewer text?,address string?,user_agent string?,verdict text,campaign string?,feed string?,\
         section string?,position integer?,layout string?,creative string?,advertiser string?,input string?
         """, .ascending)
-    package static let allowance = TableSchema("allowance", .ledger, key: 1, "key bytes,until integer,used integer")
+    package static let rateCounter = TableSchema("allowance", .ledger, key: 1, "key bytes,until integer,used integer")
     package static let listing = TableSchema(
         "listing", .ledger, key: 1,
         "mark integer,viewer text,list text,cell text,performance text,at integer,until integer,leads flag,removes flag",
@@ -96,7 +96,7 @@ extension TableSchema {
     package static let copied = [
         section, sectionKind, item, itemRevision, source, sourceItem, takedown, adListing, event, rollupCell, rollupDay,
         rollupChoice,
-        allowance, idempotency, selection, selectionStep, listing, client, delivery, exposure, reportMarker, reportAd,
+        rateCounter, idempotency, selection, selectionStep, listing, client, delivery, exposure, reportMarker, reportAd,
         reportPlace, reportTotal, trackerCall,
     ]
 }

@@ -22,15 +22,15 @@ struct RequestBodyStreamTests {
     }
 
     @Test("Bodies return their memory budget, at the latest on release")
-    func allowance() {
-        let allowance = MemoryBudget(limit: 10)
-        let first = MemoryReservation(of: allowance)
+    func budget() {
+        let budget = MemoryBudget(limit: 10)
+        let first = MemoryReservation(of: budget)
         do {
-            let second = MemoryReservation(of: allowance)
-            #expect(first.reserve(6) && second.reserve(4) && allowance.isUsedUp)
+            let second = MemoryReservation(of: budget)
+            #expect(first.reserve(6) && second.reserve(4) && budget.isUsedUp)
             #expect(!second.reserve(1))
         }
-        #expect(!allowance.isUsedUp && first.reserve(4) && !first.reserve(1))
+        #expect(!budget.isUsedUp && first.reserve(4) && !first.reserve(1))
         first.release(5)
         #expect(first.reserve(4) && !first.reserve(1))
     }

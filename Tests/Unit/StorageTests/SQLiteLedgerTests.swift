@@ -32,7 +32,7 @@ struct SQLiteLedgerTests {
     @Test(
         "Units of one group count towards each other's rates and duplicates", arguments: [1, 7, 64],
         [1_000, 3_600_000])
-    func allowancesInGroups(size: Int, window: Int64) throws {
+    func countersInGroups(size: Int, window: Int64) throws {
         let rate = LedgerEvent.RateLimit(key: "address", limit: 32, window: window)
         let entries = (0...64).map { click(duplicates: .init(key: "\($0 / 2)", window: window), rates: [rate]) }
         let verdicts = try ledger.pool.writeWithoutTransaction { database in

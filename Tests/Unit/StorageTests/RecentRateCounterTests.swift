@@ -11,7 +11,7 @@ extension SQLiteLedger {
 }
 
 @Suite("Rate counters of short windows")
-struct RecentAllowanceTests {
+struct RecentRateCounterTests {
     let scratch: Scratch
     let clock = TestClock()
     let ledger: SQLiteLedger
@@ -144,9 +144,9 @@ struct RecentAllowanceTests {
                 let number = Int.random(in: keys.indices, using: &random)
                 guard plain[number] != nil || !recent.isFull() else { continue }
                 let until = Int64(round) + Int64.random(in: 0..<60, using: &random)
-                let allowance = RecentRateCounters.RateCounter(until: until, used: .random(in: 1..<10, using: &random))
-                recent.set(keys[number], allowance)
-                plain[number] = allowance
+                let counter = RecentRateCounters.RateCounter(until: until, used: .random(in: 1..<10, using: &random))
+                recent.set(keys[number], counter)
+                plain[number] = counter
             }
             if random.next() % 4 == 0 {
                 recent.discard()
@@ -155,12 +155,12 @@ struct RecentAllowanceTests {
                 recent.hasCommitted()
             }
             for number in keys.indices {
-                let found = recent.allowance(keys[number])
+                let found = recent.counter(keys[number])
                 // What is over may be there, or be forgotten.
                 if found != plain[number] { #expect(found == nil && (plain[number]?.until ?? .max) <= Int64(round)) }
             }
             recent.tidy { $0 <= Int64(round) }
-            plain = plain.filter { recent.allowance(keys[$0.key]) != nil }
+            plain = plain.filter { recent.counter(keys[$0.key]) != nil }
             #expect(recent.count == plain.count)
         }
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import IntertwineStorage
 
 @Suite("Short rate counters of replicas")
-struct SharedAllowanceTests {
+struct SharedRateCounterTests {
     private let database: PostgresServer.Database
     private let now = SQLiteLedger.systemTime()
 
