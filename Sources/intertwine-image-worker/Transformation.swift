@@ -33,10 +33,10 @@ struct Transformation {
         else { throw .tooManyPixels }
         let pixels = try decode(plan, hasProfile: header.hasProfile, isAnimated: isAnimated)
         let first = isAnimated ? try part(of: pixels, 0, 0, pixels.width, pixels.frameHeight) : pixels
-        let likeness = try likeness(first, header, original)
+        let preview = try preview(first, header, original)
         var result = TransformResult(
             width: 0, height: 0, originalWidth: original.width, originalHeight: original.height, frames: header.frames,
-            hasAlpha: header.hasAlpha, color: likeness.color, thumbHash: likeness.thumbHash, isPart: takesPart)
+            hasAlpha: header.hasAlpha, color: preview.color, thumbHash: preview.thumbHash, isPart: takesPart)
         guard let format = job.format else { return (result, nil) }
         let cropped = try cut(pixels, plan, isAnimated: isAnimated, first)
         result.width = cropped.width
@@ -45,7 +45,7 @@ struct Transformation {
     }
 
     /// Returns the placeholder of the image from a minimum number of pixels. Why: the placeholder must not depend on the requested size.
-    private func likeness(
+    private func preview(
         _ first: DecodedImage, _ header: DecodedImage, _ original: (width: Int, height: Int)
     ) throws(TransformRejection) -> ImagePlaceholderEncoder {
         let enough = min(ImagePlaceholderEncoder.longestSide, max(original.width, original.height))

@@ -14,23 +14,23 @@ extension ActionPerformer {
     /// A request without counted events and without other effects does not consume its key. Why: repeating the request has no effect
     /// either, and unlimited keys would fill the disk.
     package func impressions(
-        _ sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey? = nil
+        _ reports: [ImpressionReport], for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey? = nil
     ) async throws -> [Verdict] {
-        guard let idempotency else { return try await impressionsOnce(sightings, for: client, now: now, idempotency: nil) }
+        guard let idempotency else { return try await impressionsOnce(reports, for: client, now: now, idempotency: nil) }
         return try await gate.run(Self.mutexName(of: idempotency)) {
             if let receipt = try await ledger.replay(of: idempotency) { return try Self.verdicts(at: [], of: receipt) }
-            return try await impressionsOnce(sightings, for: client, now: now, idempotency: idempotency)
+            return try await impressionsOnce(reports, for: client, now: now, idempotency: idempotency)
         }
     }
 
     private func impressionsOnce(
-        _ sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey?
+        _ reports: [ImpressionReport], for client: ClientFingerprint, now: Int64, idempotency: IdempotencyKey?
     ) async throws -> [Verdict] {
-        var (entry, places) = try await unit(of: sightings, for: client, now: now)
+        var (entry, places) = try await unit(of: reports, for: client, now: now)
         // A request without effects does not consume its key, and neither does a rejected request. A ledger that cannot count it causes no error.
         guard !entry.events.isEmpty || !entry.changes.isEmpty else {
             if !entry.refused.isEmpty { _ = try? await ledger.commit(entry) }
-            return sightings.map { _ in .unknown }
+            return reports.map { _ in .unknown }
         }
         let leavesMore = !entry.changes.isEmpty
         let answer: @Sendable ([Verdict]) -> [UInt8]? = { [places] verdicts in
@@ -53,52 +53,52 @@ extension ActionPerformer {
     }
 
     private func unit(
-        of sightings: [ImpressionReport], for client: ClientFingerprint, now: Int64
+        of reports: [ImpressionReport], for client: ClientFingerprint, now: Int64
     ) async throws -> (entry: LedgerEntry, places: [Int?]) {
         _ = try await campaigns?.campaignIndex(of: store)
         // Forged reports cause no read of a data source.
-        let signed = sourceItems.isEmpty ? [] : sightings.filter { judged($0, now: now).1 != nil }
+        let signed = sourceItems.isEmpty ? [] : reports.filter { verdict(on: $0, now: now).1 != nil }
         let viewModels = try await viewModels(
-            of: Set(sightings.map { ByteString($0.cell) }), signed: Set(signed.map { ByteString($0.cell) }), client: client, now: now)
+            of: Set(reports.map { ByteString($0.cell) }), signed: Set(signed.map { ByteString($0.cell) }), client: client, now: now)
         var entry = LedgerEntry()
         var places: [Int?] = []
-        for sighting in sightings {
+        for report in reports {
             var client = client
-            let kind = sighting.slot.occurrence
+            let kind = report.slot.occurrence
             func refuse(_ reason: Verdict) {
                 places.append(nil)
                 entry.refused[RejectedEvent(kind, reason), default: 0] += 1
             }
-            let (outcome, token) = judged(sighting, now: now)
+            let (outcome, token) = verdict(on: report, now: now)
             guard let token else {
                 refuse(outcome)
                 continue
             }
-            let viewModel = viewModels[ByteString(sighting.cell)]
+            let viewModel = viewModels[ByteString(report.cell)]
             let objection = viewModel.flatMap { campaigns?.verdict(on: $0.subject.item, token.impressionContext) }
             guard let viewModel, objection != .gone else {
                 refuse(.gone)
                 continue
             }
-            guard viewModel.commands[sighting.slot] != nil,
-                sighting.slot == .impression || viewModel.commands.reported.contains(sighting.slot)
+            guard viewModel.commands[report.slot] != nil,
+                report.slot == .impression || viewModel.commands.reported.contains(report.slot)
             else {
                 refuse(.misplaced)
                 continue
             }
             if client.verdict == .counted { client.verdict = outcome == .counted ? objection ?? .counted : outcome }
             if client.verdict == .counted, let served = token.impressionContext?.served,
-                now < served + viewModel.leastTime(before: sighting.slot)
+                now < served + viewModel.leastTime(before: report.slot)
             {
                 client.verdict = .tooEarly
             }
-            let first = sighting.slot == .impression ? factories.firstCell(ofAdWithCompanions: token.cell) : nil
+            let first = report.slot == .impression ? factories.firstCell(ofAdWithCompanions: token.cell) : nil
             client.token = token.impression(sharedWith: first)
             client.impressionContext = token.impressionContext
             var context = CommandContext(
                 cell: first ?? viewModel.id, subject: viewModel.subject, occurrence: kind, client: client, now: now)
             if client.verdict == .counted {
-                try? await Self.perform(sighting.slot, of: viewModel, in: &context)
+                try? await Self.perform(report.slot, of: viewModel, in: &context)
             } else {
                 // An impression that does not count is recorded and runs no command, as for clicks.
                 context.record(kind)
@@ -110,14 +110,14 @@ extension ActionPerformer {
         return (entry, places)
     }
 
-    private func judged(_ sighting: ImpressionReport, now: Int64) -> (Verdict, ImpressionToken?) {
+    private func verdict(on report: ImpressionReport, now: Int64) -> (Verdict, ImpressionToken?) {
         let (verdict, token): (Verdict, ImpressionToken)
-        switch tokens.verifyImpression(sighting.token, now: now) {
+        switch tokens.verifyImpression(report.token, now: now) {
         case .valid(let valid): (verdict, token) = (.counted, valid)
         case .expired(let expired): (verdict, token) = (.expired, expired)
         case .forged: return (.forged, nil)
         }
-        return ByteString(token.cell) == ByteString(sighting.cell) ? (verdict, token) : (.misplaced, nil)
+        return ByteString(token.cell) == ByteString(report.cell) ? (verdict, token) : (.misplaced, nil)
     }
 
     private func viewModels(

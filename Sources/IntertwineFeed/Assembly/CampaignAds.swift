@@ -28,7 +28,7 @@ struct CampaignAds: AdSource {
         guard !slots.slots.isEmpty else { return }
         var page = AdServer.Page(
             slots: slots.slots.map { AdSlotContext(feed: feed, section: slots.section(of: $0), layout: session.request.layout) },
-            identity: slots.identity, facts: targeting, now: session.request.now)
+            identity: slots.identity, targeting: targeting, now: session.request.now)
         (page.coordinates, page.distances) = (slots.slots.map { slots.coordinate(of: $0) }, slots.distances)
         for _ in 0..<Self.attempts {
             let served = try campaigns.delivery.choose(page, of: campaignIndex)

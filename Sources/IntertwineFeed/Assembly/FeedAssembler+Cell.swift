@@ -30,7 +30,7 @@ extension FeedAssembler {
                 guard let page, let campaignIndex, let allocated = try campaigns.delivery.choose(page, of: campaignIndex).first ?? nil,
                     allocated.creative == CreativeID(item), let index = campaignIndex.index(of: allocated.campaign)
                 else { return .missing }
-                context.page = page.facts.page(page.identity)
+                context.page = page.targeting.page(page.identity)
                 context.disclosure = campaignIndex.campaigns[index].disclosure(in: request.language)
                 served = allocated
             }
@@ -43,12 +43,12 @@ extension FeedAssembler {
     private func page(
         ofCell id: String, of item: FeedItem, _ request: FeedRequest, _ targeting: TargetingContext?, _ campaignIndex: CampaignIndex
     ) -> AdServer.Page? {
-        guard let facts = targeting, campaignIndex.hasActiveCampaigns(feed: title, at: request.now),
+        guard let targeting, campaignIndex.hasActiveCampaigns(feed: title, at: request.now),
             let number = campaignIndex.number(of: CreativeID(item))
         else { return nil }
         return AdServer.Page(
             slots: [AdSlotContext(feed: title, layout: request.layout)],
-            identity: UInt32(truncatingIfNeeded: AdDecision.seed("cell\u{0}\(id)")), facts: facts, now: request.now, only: number)
+            identity: UInt32(truncatingIfNeeded: AdDecision.seed("cell\u{0}\(id)")), targeting: targeting, now: request.now, only: number)
     }
 
     private func cell(

@@ -105,7 +105,7 @@ actor WorkerPool: EventLoopActor {
         // A running job keeps its permit until the worker is idle or gone.
         finish(number, .failure(ImageError(.cancelled)), keepsPermit: worker != nil)
         guard let worker else { return }
-        workers[worker]?.state = .calledOff(number)
+        workers[worker]?.state = .cancelled(number)
         workers[worker]?.add(TransformJob.cancellation(of: number))
         setTimer(worker, Self.killTimeout)
         flush(worker)
@@ -216,7 +216,7 @@ actor WorkerPool: EventLoopActor {
         case (.busy(let number), .failed(let id, let refusal)) where id == number:
             finish(number, .failure(ImageError(refusal)))
             becomeIdle(worker)
-        case (.calledOff(let number), .done(let id, _)) where id == number, (.calledOff(let number), .failed(let id, _)) where id == number:
+        case (.cancelled(let number), .done(let id, _)) where id == number, (.cancelled(let number), .failed(let id, _)) where id == number:
             queue.remove(number)
             becomeIdle(worker)
         default: return false
@@ -277,7 +277,7 @@ actor WorkerPool: EventLoopActor {
             finish(number, .failure(ImageError(.workerFailed)))
             replace()
         // The worker was killed because of a cancellation, which is not counted as a crash.
-        case .calledOff(let number):
+        case .cancelled(let number):
             queue.remove(number)
             start()
         }

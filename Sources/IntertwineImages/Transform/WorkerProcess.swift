@@ -6,7 +6,7 @@ struct WorkerProcess {
         case starting
         case idle
         case busy(UInt32)
-        case calledOff(UInt32)
+        case cancelled(UInt32)
     }
 
     private static let chunk = 256 * 1_024

@@ -16,7 +16,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
         var viewer: ByteString?
         var unsupportedCells: UnsupportedCells?
         var client: String?
-        var facts: TargetingContext?
+        var targeting: TargetingContext?
         var attributes: ViewerAttributes?
         var language: FeedLanguage?
         var syncTokens: String
@@ -205,7 +205,7 @@ final class LiveFeeds: ServiceLifecycle.Service, Sendable {
             let now = clock()
             var request = FeedRequest(now: now, rotationHour: CellTokens.bucket(of: now))
             (request.unsupportedCells, request.client, request.language) = (key.unsupportedCells, key.client, key.language)
-            let client = PageClient(key.viewer?.text, in: ledger, targeting: key.facts, attributes: key.attributes)
+            let client = PageClient(key.viewer?.text, in: ledger, targeting: key.targeting, attributes: key.attributes)
             changes = try await feed.changes(since: held, request, for: client)
         } catch {
             // The next tick retries it.

@@ -159,7 +159,7 @@ struct AdminAuthMiddleware: HTTPHandler {
     private func entry(_ method: HTTPRequest.Method, _ path: String, outcome: String, by sender: String) -> AuditEntry {
         AuditEntry(
             who: sender, method: method.rawValue,
-            path: AuditEntry.shown(ViewerErasureRoutes.nameless(path)),
+            path: AuditEntry.shown(ViewerErasureRoutes.withoutViewer(path)),
             outcome: outcome, now: clock())
     }
 

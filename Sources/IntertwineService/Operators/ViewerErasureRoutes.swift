@@ -16,7 +16,7 @@ struct ViewerErasureRoutes: Sendable {
     private static let tooLong = Problem.invalidParameter("id", .tooLong, "id must be at most 256 characters long.")
 
     /// Returns a path without the viewer, so that logs do not contain the erased viewer.
-    static func nameless(_ path: String) -> String {
+    static func withoutViewer(_ path: String) -> String {
         PercentCoding.normalised(path[...]).hasPrefix("/admin/viewers/") ? "/admin/viewers/{id}" : path
     }
 

@@ -297,7 +297,7 @@ struct FeedRoutes: Sendable {
         var asked = FeedRequest(now: request.now)
         try await clients.addCapabilities(to: &asked, from: request)
         let sender = try await clients.identity(of: request)
-        var held = facts(for: request, sender, at: feed)
+        var held = targeting(for: request, sender, at: feed)
         // Pages of the client have times of their own.
         held?.moment = 0
         let address = clients.address(of: request.head, from: request.request.peer.address)
@@ -305,7 +305,7 @@ struct FeedRoutes: Sendable {
             LiveFeeds.Key(
                 path: feed.path, viewer: sender.viewer.map { ByteString($0) }, unsupportedCells: asked.unsupportedCells,
                 client: asked.client,
-                facts: held, attributes: attributes(of: request, sender, at: feed), language: asked.language, syncTokens: syncTokens),
+                targeting: held, attributes: attributes(of: request, sender, at: feed), language: asked.language, syncTokens: syncTokens),
             from: WriteLimiter.network(of: address), until: sender.end,
             sender.revocation)
     }
@@ -319,14 +319,14 @@ struct FeedRoutes: Sendable {
         return try await assembler.changes(since: held, feed, for: client(of: request, sender, at: assembler))
     }
 
-    private func facts(for request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> TargetingContext? {
+    private func targeting(for request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> TargetingContext? {
         guard feed.needsFacts || campaigns.mayHaveActive(feed: feed.title, at: request.now, store.version) else { return nil }
         return clients.targeting(of: request.head, from: request.request.peer.address, as: sender, now: request.now)
     }
 
     private func client(of request: RouteRequest, _ sender: RequestIdentity, at feed: FeedAssembler) -> PageClient {
         var client = PageClient(
-            sender.viewer, in: ledger, targeting: facts(for: request, sender, at: feed),
+            sender.viewer, in: ledger, targeting: targeting(for: request, sender, at: feed),
             attributes: attributes(of: request, sender, at: feed))
         client.asksRanker = client.targeting?.allocates == true
         return client

@@ -18,7 +18,7 @@ struct PlaygroundRoutes: Sendable {
     let registry: CommandRegistry
     let policy: FailurePolicy
     let hasViewers: Bool
-    private let work = Worker()
+    private let work = DetachedThreads()
 
     private struct Sample: Decodable {
         var declaration: String
@@ -128,7 +128,7 @@ struct PlaygroundRoutes: Sendable {
 
 extension PlaygroundRoutes {
     /// Performs functions on threads of their own, at most two at a time. Why: parsing and compiling must not block the threads of tasks.
-    private final class Worker: Sendable {
+    private final class DetachedThreads: Sendable {
         private static let limit = 2
         private let running = Mutex(0)
 

@@ -9,7 +9,7 @@ struct CampaignSpacingTests {
     }
 
     /// The number of times that each ad is shown in a pagination session.
-    private static func showings(limit: Int, viewer: String?, _ service: RunningService) throws -> [String: Int] {
+    private static func impressions(limit: Int, viewer: String?, _ service: RunningService) throws -> [String: Int] {
         let fields = ["User-Agent: tests"] + (viewer.map { ["X-Viewer-ID: \($0)"] } ?? [])
         var (counts, next): ([String: Int], String?) = ([:], "/feed?limit=\(limit)")
         while let path = next {
@@ -36,7 +36,7 @@ struct CampaignSpacingTests {
                 let service = try RunningService(
                     items: items(reserved) + campaigns, settings: ["ads.placement=every 5", RunningService.tokenSetting] + settings)
                 for viewer in ["ann", nil] {
-                    let found = try [5, 20, 100].map { try Self.showings(limit: $0, viewer: viewer, service) }
+                    let found = try [5, 20, 100].map { try Self.impressions(limit: $0, viewer: viewer, service) }
                     for id in Set(found.flatMap(\.keys)) {
                         let counts = found.map { $0[id] ?? 0 }
                         let (least, most) = (counts.min() ?? 0, counts.max() ?? 0)

@@ -4,7 +4,7 @@ import Synchronization
 package final class AdServer: Sendable {
     struct State {
         var pacer: CampaignPacer?
-        var draws = WeightedSelectorCache()
+        var selectors = WeightedSelectorCache()
         /// The moment after which pages may wait for the ledger again; nil unless the last refresh failed.
         var retry: ContinuousClock.Instant?
         var decisions = BoundedCache<UInt64, Decision>(limit: 65_536)
@@ -35,7 +35,7 @@ package final class AdServer: Sendable {
     /// The call may block, because it reads the ledger.
     package func choose(_ page: Page, of campaignIndex: CampaignIndex) throws -> [ServedAd?] {
         adopt(campaignIndex, now: page.now)
-        let matchedTargeting = campaignIndex.matchedTargeting(page.facts)
+        let matchedTargeting = campaignIndex.matchedTargeting(page.targeting)
         let key = Self.key(of: page, matchedTargeting)
         let exposures = try self.exposures(campaignIndex, page)
         return state.withLock { state in
@@ -52,18 +52,18 @@ package final class AdServer: Sendable {
             {
                 return known.served
             }
-            let caps = exposures.room(of: campaignIndex, for: page.facts.viewer, besides: state.offers, now: page.now)
+            let caps = exposures.room(of: campaignIndex, for: page.targeting.viewer, besides: state.offers, now: page.now)
             var decision = AdDecision(
                 campaignIndex, matchedTargeting: matchedTargeting, caps: caps, seed: Self.chance(of: page), apart: page.distances,
                 only: page.only, without: page.banned)
-            decision.assume(page.facts.assumedServed)
+            decision.assume(page.targeting.assumedServed)
             var served = [ServedAd?](repeating: nil, count: page.slots.count)
             for number in page.order {
                 let slot = page.slots[number]
-                let sort = WeightedSelector.SelectionKey(
-                    slot: slot, matchedTargeting: matchedTargeting, hasViewer: page.facts.viewer != nil)
+                let selectionKey = WeightedSelector.SelectionKey(
+                    slot: slot, matchedTargeting: matchedTargeting, hasViewer: page.targeting.viewer != nil)
                 let candidateList = campaignIndex.candidates(at: slot)
-                let choice = state.draws.with(sort, candidateList, of: campaignIndex) {
+                let choice = state.selectors.with(selectionKey, candidateList, of: campaignIndex) {
                     decision.choose(candidateList, &$0, at: page.coordinate(of: number), pacer.current)
                 }
                 guard let choice else { continue }
@@ -73,10 +73,10 @@ package final class AdServer: Sendable {
                     frequencyCapTTL: campaign.longestCapWindow, at: page.now)
             }
             // A decision without any ad is not stored, so a slot that becomes available can be used by the next request.
-            guard page.facts.allocates, served.contains(where: { $0 != nil }) else { return served }
+            guard page.targeting.allocates, served.contains(where: { $0 != nil }) else { return served }
             for one in served.compactMap(\.self) {
                 if let index = campaignIndex.index(of: one.campaign) { pacer.offer(index) }
-                if one.frequencyCapTTL > 0, let viewer = page.facts.viewer { state.offers.add(one.campaign, to: viewer, now: page.now) }
+                if one.frequencyCapTTL > 0, let viewer = page.targeting.viewer { state.offers.add(one.campaign, to: viewer, now: page.now) }
             }
             state.decisions[key] = Decision(served: served, banned: page.banned, at: page.now)
             return served
@@ -89,23 +89,23 @@ package final class AdServer: Sendable {
 
     /// Takes slots back that were just chosen, because their creatives cannot be shown on the page.
     package func withdraw(_ served: [ServedAd], _ page: Page) {
-        guard page.facts.allocates else { return }
+        guard page.targeting.allocates else { return }
         state.withLock { state in
             for served in served {
                 if let index = state.pacer?.campaignIndex.index(of: served.campaign) { state.pacer?.withdraw(index) }
-                if served.frequencyCapTTL > 0, let viewer = page.facts.viewer { state.offers.remove(served.campaign, of: viewer) }
+                if served.frequencyCapTTL > 0, let viewer = page.targeting.viewer { state.offers.remove(served.campaign, of: viewer) }
             }
         }
     }
 
     func banned(on page: Page, of campaignIndex: CampaignIndex) -> [Int32]? {
-        let key = Self.key(of: page, campaignIndex.matchedTargeting(page.facts))
+        let key = Self.key(of: page, campaignIndex.matchedTargeting(page.targeting))
         return state.withLock { Self.decision(key, $0, at: page.now)?.banned }
     }
 
     private static func seed(of page: Page) -> UInt64 {
         AdDecision.seed(
-            page.facts.viewer, UInt64(page.identity), UInt64(bitPattern: page.facts.moment), UInt64(page.slots.count),
+            page.targeting.viewer, UInt64(page.identity), UInt64(bitPattern: page.targeting.moment), UInt64(page.slots.count),
             page.slots.first?.layout == .table ? 1 : 0)
     }
 
@@ -173,7 +173,7 @@ package final class AdServer: Sendable {
         state.withLock { state in
             guard state.pacer?.campaignIndex !== campaignIndex else { return }
             var pacer = CampaignPacer(campaignIndex, isShared: isShared, tick: tick)
-            state.draws = WeightedSelectorCache()
+            state.selectors = WeightedSelectorCache()
             if let old = state.pacer { pacer.migrate(from: old) }
             state.pacer = pacer
         }
@@ -221,15 +221,15 @@ package final class AdServer: Sendable {
 
     package func explain(_ page: Page, of campaignIndex: CampaignIndex, served: [ServedAd?]) throws -> [[IneligibilityReason?]] {
         adopt(campaignIndex, now: page.now)
-        let matchedTargeting = campaignIndex.matchedTargeting(page.facts)
+        let matchedTargeting = campaignIndex.matchedTargeting(page.targeting)
         let exposures = try self.exposures(campaignIndex, page)
         return state.withLock { state in
             state.pacer?.advance(to: page.now)
             guard let pacer = state.pacer, pacer.campaignIndex === campaignIndex else { return [] }
-            let caps = exposures.room(of: campaignIndex, for: page.facts.viewer, besides: state.offers, now: page.now)
+            let caps = exposures.room(of: campaignIndex, for: page.targeting.viewer, besides: state.offers, now: page.now)
             var decision = AdDecision(
                 campaignIndex, matchedTargeting: matchedTargeting, caps: caps, seed: 0, apart: page.distances, without: page.banned)
-            decision.assume(page.facts.assumedServed)
+            decision.assume(page.targeting.assumedServed)
             var explained = [[IneligibilityReason?]](repeating: [], count: page.slots.count)
             for number in page.order {
                 let (slot, served, coordinate) = (page.slots[number], served[number], page.coordinate(of: number))
@@ -261,7 +261,7 @@ package final class AdServer: Sendable {
     }
 
     private func exposures(_ campaignIndex: CampaignIndex, _ page: Page) throws -> ViewerFrequency {
-        guard campaignIndex.hasCaps, let viewer = page.facts.viewer, let ledger else { return ViewerFrequency() }
+        guard campaignIndex.hasCaps, let viewer = page.targeting.viewer, let ledger else { return ViewerFrequency() }
         let seen = try ledger.exposures(of: viewer, since: page.now - Int64(campaignIndex.longestCapWindow) * 1_000)
         // Impressions in the future were recorded by a clock that was ahead.
         return ViewerFrequency(seen: seen.filter { $0.at <= page.now + CellTokens.skew })
@@ -280,15 +280,15 @@ extension AdServer {
     package struct Page: Sendable {
         package var slots: [AdSlotContext]
         package var identity: UInt32
-        package var facts: TargetingContext
+        package var targeting: TargetingContext
         var now: Int64
         var only: Int32?
         package var banned: [Int32] = []
         package var coordinates: [Int] = []
         package var distances = AdDistances()
 
-        package init(slots: [AdSlotContext], identity: UInt32, facts: TargetingContext, now: Int64, only: Int32? = nil) {
-            (self.slots, self.identity, self.facts, self.now, self.only) = (slots, identity, facts, now, only)
+        package init(slots: [AdSlotContext], identity: UInt32, targeting: TargetingContext, now: Int64, only: Int32? = nil) {
+            (self.slots, self.identity, self.targeting, self.now, self.only) = (slots, identity, targeting, now, only)
         }
 
         var order: [Int] { distances.isBackward ? slots.indices.reversed() : Array(slots.indices) }

@@ -102,12 +102,12 @@ package struct CampaignForecast: Sendable {
                 waiting.append((now + Self.delay, events))
             }
         }
-        for sighting in waiting[firstWaiting...] { commitImpression(sighting) }
+        for impression in waiting[firstWaiting...] { commitImpression(impression) }
 
-        func commitImpression(_ sighting: PendingImpression) {
-            let verdicts = ledger.commit(sighting.events)
-            deliveries[Int(next() % UInt64(deliveries.count))].eventsDidCommit(sighting.events, verdicts)
-            for (event, verdict) in zip(sighting.events, verdicts) where verdict == .counted {
+        func commitImpression(_ impression: PendingImpression) {
+            let verdicts = ledger.commit(impression.events)
+            deliveries[Int(next() % UInt64(deliveries.count))].eventsDidCommit(impression.events, verdicts)
+            for (event, verdict) in zip(impression.events, verdicts) where verdict == .counted {
                 guard let id = event.impressionContext?.campaign else { continue }
                 if event.kind == .impression { forecasts[id]?.impressions += 1 }
                 if event.kind == .click { forecasts[id]?.clicks += 1 }
@@ -132,12 +132,12 @@ package struct CampaignForecast: Sendable {
             case .perSlot: placement.indices(for: .max, in: range)
             case .pinned: [Int]()
             }
-        let facts = TargetingContext(
+        let targeting = TargetingContext(
             viewer: viewer, attributes: attributes, languages: languages, moment: now / TargetingContext.displayPeriod)
-        var page = AdServer.Page(slots: coordinates.map { _ in slot }, identity: identity, facts: facts, now: now)
+        var page = AdServer.Page(slots: coordinates.map { _ in slot }, identity: identity, targeting: targeting, now: now)
         page.coordinates = coordinates
         page.distances = AdDistances(spacing, count: limit, around: session.shown)
-        page.distances.begin(AdDecision.seed(viewer, UInt64(bitPattern: facts.moment)))
+        page.distances.begin(AdDecision.seed(viewer, UInt64(bitPattern: targeting.moment)))
         return page
     }
 

@@ -184,16 +184,16 @@ package final class CampaignIndex: Sendable {
         return candidateList
     }
 
-    func matchedTargeting(_ facts: TargetingContext) -> ContiguousArray<UInt64> {
+    func matchedTargeting(_ targeting: TargetingContext) -> ContiguousArray<UInt64> {
         var bits = ContiguousArray<UInt64>(repeating: 0, count: (conditions.count + 63) / 64)
         func addCondition(_ condition: String) {
             if let number = conditions[condition] { bits[Int(number) / 64] |= 1 << UInt64(number % 64) }
         }
         guard !bits.isEmpty else { return bits }
-        for pair in facts.attributes?.pairs ?? [] { addCondition(pair) }
-        for condition in facts.context { addCondition(condition) }
-        if facts.attributes?.isCut ?? false { addCondition(Self.unknownAttributes) }
-        if asksLanguages, let languages = facts.languages { for range in languages.rangesAround { addCondition(":" + range) } }
+        for pair in targeting.attributes?.pairs ?? [] { addCondition(pair) }
+        for condition in targeting.context { addCondition(condition) }
+        if targeting.attributes?.isCut ?? false { addCondition(Self.unknownAttributes) }
+        if asksLanguages, let languages = targeting.languages { for range in languages.rangesAround { addCondition(":" + range) } }
         return bits
     }
 

@@ -22,12 +22,12 @@ struct WeightedSelector: Sendable {
     /// The version of the delivery snapshot that the tickets belong to; nil if they must be rebuilt.
     private var version: UInt64?
 
-    init(_ candidateList: CampaignIndex.CandidateList, _ sort: SelectionKey, of campaignIndex: CampaignIndex) {
+    init(_ candidateList: CampaignIndex.CandidateList, _ key: SelectionKey, of campaignIndex: CampaignIndex) {
         entries = ContiguousArray(
             candidateList.entries.indices.lazy.filter { index in
                 let entry = candidateList.entries[index]
-                guard sort.hasViewer || !entry.hasCaps else { return false }
-                return !entry.hasRules || AdDecision.obstacle(of: entry.rules, campaignIndex, sort.matchedTargeting) == nil
+                guard key.hasViewer || !entry.hasCaps else { return false }
+                return !entry.hasRules || AdDecision.obstacle(of: entry.rules, campaignIndex, key.matchedTargeting) == nil
             }.map { Int32(clamping: $0) })
     }
 
@@ -135,16 +135,16 @@ struct WeightedSelector: Sendable {
 struct WeightedSelectorCache: Sendable {
     private static let limit = 64
 
-    private var draws: [WeightedSelector.SelectionKey: WeightedSelector] = [:]
+    private var selectors: [WeightedSelector.SelectionKey: WeightedSelector] = [:]
 
     mutating func with<Value>(
-        _ sort: WeightedSelector.SelectionKey, _ candidateList: CampaignIndex.CandidateList, of campaignIndex: CampaignIndex,
+        _ key: WeightedSelector.SelectionKey, _ candidateList: CampaignIndex.CandidateList, of campaignIndex: CampaignIndex,
         _ body: (inout WeightedSelector) -> Value
     ) -> Value {
-        if draws[sort] == nil {
-            if draws.count >= Self.limit { draws = [:] }
-            draws[sort] = WeightedSelector(candidateList, sort, of: campaignIndex)
+        if selectors[key] == nil {
+            if selectors.count >= Self.limit { selectors = [:] }
+            selectors[key] = WeightedSelector(candidateList, key, of: campaignIndex)
         }
-        return body(&draws[sort, default: WeightedSelector(candidateList, sort, of: campaignIndex)])
+        return body(&selectors[key, default: WeightedSelector(candidateList, key, of: campaignIndex)])
     }
 }

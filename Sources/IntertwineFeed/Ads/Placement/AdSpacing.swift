@@ -66,7 +66,7 @@ struct PriorityCounts: Hashable {
 
 /// The advertisements shown near the edge between two pages of a pagination session, as cursors carry them.
 package struct ShownAds: Hashable {
-    struct Showing: Hashable {
+    struct Impression: Hashable {
         var key: AdKey
         var isBefore: Bool
         var distance: Int
@@ -76,45 +76,45 @@ package struct ShownAds: Hashable {
 
     var counts: PriorityCounts
     var chance: UInt32
-    var showings: [Showing]
+    var impressions: [Impression]
 
-    init(counts: PriorityCounts = PriorityCounts(), chance: UInt32 = 0, showings: [Showing] = []) {
-        (self.counts, self.chance, self.showings) = (counts, chance, showings)
+    init(counts: PriorityCounts = PriorityCounts(), chance: UInt32 = 0, impressions: [Impression] = []) {
+        (self.counts, self.chance, self.impressions) = (counts, chance, impressions)
     }
 
     package func write(to writer: inout ByteWriter) {
         writer.write(counts.packed)
         writer.write(chance)
-        writer.write(UInt8(clamping: showings.count))
-        for impressionContext in showings {
-            writer.write(impressionContext.key.number)
-            writer.write(UInt16(clamping: impressionContext.distance) << 1 | (impressionContext.isBefore ? 1 : 0))
+        writer.write(UInt8(clamping: impressions.count))
+        for shownAd in impressions {
+            writer.write(shownAd.key.number)
+            writer.write(UInt16(clamping: shownAd.distance) << 1 | (shownAd.isBefore ? 1 : 0))
         }
     }
 
     package init?(_ reader: inout ByteReader) {
         guard let counts = reader.readUInt32(), let chance = reader.readUInt32(), let count = reader.readByte(), Int(count) <= Self.limit
         else { return nil }
-        var showings: [Showing] = []
+        var impressions: [Impression] = []
         for _ in 0..<count {
             guard let key = reader.readUInt32(), let distance = reader.readUInt16() else { return nil }
-            showings.append(
-                Showing(key: AdKey(number: key), isBefore: distance & 1 != 0, distance: Int(distance >> 1)))
+            impressions.append(
+                Impression(key: AdKey(number: key), isBefore: distance & 1 != 0, distance: Int(distance >> 1)))
         }
-        self.init(counts: PriorityCounts(packed: counts), chance: chance, showings: showings)
+        self.init(counts: PriorityCounts(packed: counts), chance: chance, impressions: impressions)
     }
 }
 
 package struct AdDistances {
-    private typealias Showing = (key: AdKey, at: Int)
+    private typealias Impression = (key: AdKey, at: Int)
 
     private let spacing: AdSpacing
     private let count: Int
     let isBackward: Bool
     private var (countsBeforeEdge, countsOnPage): (PriorityCounts, PriorityCounts)
-    private var near: [Showing] = []
-    private var far: [Showing] = []
-    private var onPage: [Showing] = []
+    private var near: [Impression] = []
+    private var far: [Impression] = []
+    private var onPage: [Impression] = []
     private(set) var chance: UInt32
 
     package init(_ spacing: AdSpacing = AdSpacing(), count: Int = 0, isBackward: Bool = false, around shown: ShownAds? = nil) {
@@ -122,11 +122,11 @@ package struct AdDistances {
         (countsBeforeEdge, countsOnPage) = (shown?.counts ?? PriorityCounts(), PriorityCounts())
         chance = shown?.chance ?? 0
         let edge = isBackward ? count : 0
-        for impressionContext in shown?.showings ?? [] {
+        for shownAd in shown?.impressions ?? [] {
             let found = (
-                impressionContext.key, impressionContext.isBefore ? edge - impressionContext.distance : edge + impressionContext.distance
+                shownAd.key, shownAd.isBefore ? edge - shownAd.distance : edge + shownAd.distance
             )
-            if impressionContext.isBefore == isBackward { far.append(found) } else { near.append(found) }
+            if shownAd.isBefore == isBackward { far.append(found) } else { near.append(found) }
         }
     }
 
@@ -143,7 +143,7 @@ package struct AdDistances {
 
     package func permits(_ key: AdKey, at coordinate: Int) -> Bool {
         let reach = spacing.reach(of: key)
-        func isNear(_ impressionContext: Showing) -> Bool { impressionContext.key == key && abs(impressionContext.at - coordinate) < reach }
+        func isNear(_ shownAd: Impression) -> Bool { shownAd.key == key && abs(shownAd.at - coordinate) < reach }
         return !onPage.contains(where: isNear) && !near.contains(where: isNear)
             && !far.contains { $0.at != coordinate && isNear($0) }
     }
@@ -160,27 +160,27 @@ package struct AdDistances {
 
     package func beside(_ direction: PageDirection) -> ShownAds? {
         let edge = direction == .forward ? count : 0
-        var showings: [ShownAds.Showing] = []
-        func add(_ impressionContext: Showing, isBefore: Bool) {
-            let distance = abs(impressionContext.at - edge)
+        var impressions: [ShownAds.Impression] = []
+        func add(_ shownAd: Impression, isBefore: Bool) {
+            let distance = abs(shownAd.at - edge)
             // A slot directly at the edge is filled again if the session returns to it.
             let isBehindEdge = isBefore == (direction == .backward)
-            guard distance < spacing.reach(of: impressionContext.key), distance > 0 || !isBehindEdge else { return }
-            showings.append(ShownAds.Showing(key: impressionContext.key, isBefore: isBefore, distance: distance))
+            guard distance < spacing.reach(of: shownAd.key), distance > 0 || !isBehindEdge else { return }
+            impressions.append(ShownAds.Impression(key: shownAd.key, isBefore: isBefore, distance: distance))
         }
-        for impressionContext in near { add(impressionContext, isBefore: !isBackward) }
-        for impressionContext in onPage { add(impressionContext, isBefore: direction == .forward) }
+        for shownAd in near { add(shownAd, isBefore: !isBackward) }
+        for shownAd in onPage { add(shownAd, isBefore: direction == .forward) }
         // Advertisements on the page itself were added in the loop above.
-        for impressionContext in far where isBackward ? impressionContext.at < 0 : impressionContext.at > count {
-            add(impressionContext, isBefore: isBackward)
+        for shownAd in far where isBackward ? shownAd.at < 0 : shownAd.at > count {
+            add(shownAd, isBefore: isBackward)
         }
-        guard chance != 0 || !showings.isEmpty else { return nil }
-        showings.sort { ($0.distance, $0.key.number, $0.isBefore ? 0 : 1) < ($1.distance, $1.key.number, $1.isBefore ? 0 : 1) }
+        guard chance != 0 || !impressions.isEmpty else { return nil }
+        impressions.sort { ($0.distance, $0.key.number, $0.isBefore ? 0 : 1) < ($1.distance, $1.key.number, $1.isBefore ? 0 : 1) }
         var counts = countsBeforeEdge
         if isBackward != (direction == .forward) {
             counts = isBackward ? countsBeforeEdge - countsOnPage : countsBeforeEdge + countsOnPage
         }
-        if showings.count > ShownAds.limit { showings.removeLast(showings.count - ShownAds.limit) }
-        return ShownAds(counts: counts, chance: chance, showings: showings)
+        if impressions.count > ShownAds.limit { impressions.removeLast(impressions.count - ShownAds.limit) }
+        return ShownAds(counts: counts, chance: chance, impressions: impressions)
     }
 }

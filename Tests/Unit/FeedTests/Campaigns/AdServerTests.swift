@@ -29,7 +29,7 @@ struct AdServerTests {
     ) -> AdServer.Page {
         AdServer.Page(
             slots: Array(repeating: place, count: places), identity: page,
-            facts: TargetingContext(
+            targeting: TargetingContext(
                 viewer: viewer, attributes: ViewerAttributes(attributes), languages: LanguagePreferences(languages), moment: now / 300_000),
             now: now)
     }

@@ -105,7 +105,7 @@ struct PacingSimulation {
             let now = start + Int64(time * 1_000)
             var page = AdServer.Page(
                 slots: Array(repeating: AdSlotContext(feed: "main"), count: slots), identity: requests,
-                facts: TargetingContext(viewer: viewer, moment: Int64(requests)), now: now)
+                targeting: TargetingContext(viewer: viewer, moment: Int64(requests)), now: now)
             page.coordinates = (0..<slots).map { $0 * 5 }
             return try servers[Int.random(in: 0..<replicas, using: &random)].choose(page, of: index).compactMap(\.self)
         }

@@ -57,12 +57,12 @@ struct SpacingTests {
     }
 
     /// The numbers of content items before each advertisement, by its cell.
-    private static func showings(in pages: [FeedPage]) -> [String: [Int]] {
-        var (count, showings): (Int, [String: [Int]]) = (0, [:])
+    private static func shown(in pages: [FeedPage]) -> [String: [Int]] {
+        var (count, shown): (Int, [String: [Int]]) = (0, [:])
         for entry in pages.flatMap(\.entries) {
-            if entry.adSlot == nil { count += 1 } else { showings[entry.cell.id, default: []].append(count) }
+            if entry.adSlot == nil { count += 1 } else { shown[entry.cell.id, default: []].append(count) }
         }
-        return showings
+        return shown
     }
 
     @Test(
@@ -71,13 +71,13 @@ struct SpacingTests {
     func limits(campaigns: Int, distance: Int) async throws {
         for ads in [1, 3, 6] {
             let feed = { try Self.feed(Array(Self.campaigns.prefix(campaigns)), ads: ads, spacing: AdSpacing(creative: distance)) }
-            let expected = Self.showings(in: try await Self.pages(of: try feed(), limits: [100]))
+            let expected = Self.shown(in: try await Self.pages(of: try feed(), limits: [100]))
             for positions in expected.values {
                 #expect(zip(positions, positions.dropFirst()).allSatisfy { $1 - $0 >= distance })
             }
             if distance == 1 { #expect(expected.values.reduce(0) { $0 + $1.count } == 23) }
             for limits in [[5], [20], [3, 17, 1], [7]] {
-                #expect(Self.showings(in: try await Self.pages(of: try feed(), limits: limits)) == expected, "\(limits)")
+                #expect(Self.shown(in: try await Self.pages(of: try feed(), limits: limits)) == expected, "\(limits)")
             }
         }
     }
@@ -115,7 +115,7 @@ struct SpacingTests {
         for limit in [5, 20, 7] {
             let forward = try await Self.pages(of: try feed(), limits: [limit])
             #expect(
-                Self.showings(in: try await Self.pages(of: try feed(), limits: [limit], isBackward: true)) == Self.showings(in: forward),
+                Self.shown(in: try await Self.pages(of: try feed(), limits: [limit], isBackward: true)) == Self.shown(in: forward),
                 "\(limit)")
         }
     }
@@ -127,8 +127,8 @@ struct SpacingTests {
         for moment in 1...20 {
             for limit in [5, 100] {
                 let feed = try Self.feed([heavy, light], users: 503)
-                let showings = Self.showings(in: try await Self.pages(of: feed, limits: [limit], viewer: viewer, moment: Int64(moment)))
-                let counts = ["ad:0", "ad:1", "ad:2"].map { showings[$0]?.count ?? 0 }
+                let shown = Self.shown(in: try await Self.pages(of: feed, limits: [limit], viewer: viewer, moment: Int64(moment)))
+                let counts = ["ad:0", "ad:1", "ad:2"].map { shown[$0]?.count ?? 0 }
                 #expect(counts.reduce(0, +) == 100)
                 #expect((72...78).contains(counts[0] + counts[1]), "\(counts)")
                 #expect((30...45).contains(counts[0]), "\(counts)")
@@ -148,15 +148,15 @@ struct SpacingTests {
     func labels(distance: Int) async throws {
         var campaigns = Array(Self.campaigns.prefix(2))
         for index in campaigns.indices { campaigns[index].labels = ["cars"] }
-        var showings: [[String: [Int]]] = []
+        var shown: [[String: [Int]]] = []
         for limit in [5, 20, 100] {
             let feed = try Self.feed(campaigns, spacing: AdSpacing(label: distance))
-            showings.append(Self.showings(in: try await Self.pages(of: feed, limits: [limit])))
+            shown.append(Self.shown(in: try await Self.pages(of: feed, limits: [limit])))
         }
-        #expect(showings.allSatisfy { $0 == showings[0] } && showings[0].values.reduce(0) { $0 + $1.count } == 23)
-        let labelled = ["ad:0", "ad:1", "ad:2"].flatMap { showings[0][$0] ?? [] }.sorted()
+        #expect(shown.allSatisfy { $0 == shown[0] } && shown[0].values.reduce(0) { $0 + $1.count } == 23)
+        let labelled = ["ad:0", "ad:1", "ad:2"].flatMap { shown[0][$0] ?? [] }.sorted()
         #expect(zip(labelled, labelled.dropFirst()).allSatisfy { $1 - $0 >= distance })
-        #expect(labelled.count == (distance == 1 ? 23 : 6) && labelled.count > showings[0]["ad:0"]?.count ?? 0)
+        #expect(labelled.count == (distance == 1 ? 23 : 6) && labelled.count > shown[0]["ad:0"]?.count ?? 0)
     }
 
     @Test("Campaigns take turns in the slots that other ads leave", arguments: ["label", "sponsorship"])
@@ -186,7 +186,7 @@ struct SpacingTests {
         let feed = try Self.feed([], users: 200, ads: 100, rule: .every(1, offset: 1), spacing: AdSpacing(creative: 1_000))
         for page in try await Self.pages(of: feed, limits: [30]) {
             let cursor = try page.next.flatMap(Fixture.cursor).map { try feed.cursor($0, [:]) }
-            #expect(cursor?.shown?.showings.count ?? 0 <= ShownAds.limit)
+            #expect(cursor?.shown?.impressions.count ?? 0 <= ShownAds.limit)
             #expect(page.next?.utf8.count ?? 0 < 800)
         }
     }

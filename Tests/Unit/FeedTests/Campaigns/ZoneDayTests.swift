@@ -87,7 +87,7 @@ struct ZoneDayTests {
                     guard let given = try delivery.choose(page, of: campaignIndex)[0] else { continue }
                     #expect(isShown)
                     delivered += 1
-                    delivery.eventsDidCommit([AdServerTests.seen(given, by: page.facts.viewer, at: now)], [.counted])
+                    delivery.eventsDidCommit([AdServerTests.seen(given, by: page.targeting.viewer, at: now)], [.counted])
                 }
                 if isShown { passed += 1 }
                 let due = Double(passed) / Double(all) * 1_000

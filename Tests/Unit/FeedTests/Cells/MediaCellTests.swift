@@ -69,15 +69,15 @@ struct MediaCellTests {
         fixture.store.put(Fixture.advertisement("0", at: 2), in: .advertisements)
         let performer = fixture.performer()
         let client = ClientFingerprint(viewer: "ann", address: "192.0.2.0", addressHash: "h", userAgent: "tests")
-        func sighting(_ slot: CommandKey, of cell: String = "ad:v") -> ActionPerformer.ImpressionReport {
+        func report(_ slot: CommandKey, of cell: String = "ad:v") -> ActionPerformer.ImpressionReport {
             let token = fixture.tokens.impression(cell: cell, slot: 0, page: 3, now: Fixture.now)
             return ActionPerformer.ImpressionReport(cell: cell, token: token, slot: slot)
         }
-        let sightings =
-            CommandKey.playback.map { sighting($0) } + [
-                sighting(.impression), sighting(CommandKey("start"), of: "ad:0"), sighting(.selection),
+        let reports =
+            CommandKey.playback.map { report($0) } + [
+                report(.impression), report(CommandKey("start"), of: "ad:0"), report(.selection),
             ]
-        let verdicts = try await performer.impressions(sightings, for: client, now: Fixture.now)
+        let verdicts = try await performer.impressions(reports, for: client, now: Fixture.now)
         #expect(verdicts == Array(repeating: .counted, count: 8) + [.unknown, .unknown])
         #expect(fixture.ledger.events.map(\.kind.rawValue) == CommandKey.playback.map(\.rawValue) + ["impression"])
         #expect(Set(fixture.ledger.events.compactMap { $0.deduplication?.recordedKeys.first }).count == 8)

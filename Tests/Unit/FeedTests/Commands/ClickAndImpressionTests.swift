@@ -90,14 +90,14 @@ struct ClickAndImpressionTests {
         configuration.advertisementCommands[.impression] = ["analytics", "save"]
         let fixture = try Fixture(advertisements: 1, configuration: configuration)
         let token = fixture.tokens.impression(cell: "ad:0", slot: 0, now: now)
-        let sighting = ActionPerformer.ImpressionReport(cell: "ad:0", token: token)
+        let report = ActionPerformer.ImpressionReport(cell: "ad:0", token: token)
         let robot = ClientFingerprint(viewer: "ann", userAgent: "bot", verdict: verdict)
-        #expect(try await fixture.performer().impressions([sighting], for: robot, now: now) == [verdict == .bot ? .bot : .prefetch])
+        #expect(try await fixture.performer().impressions([report], for: robot, now: now) == [verdict == .bot ? .bot : .prefetch])
         #expect(fixture.ledger.events.map(\.kind) == [.impression] && fixture.ledger.listed(.saved, "ann").isEmpty)
         let late = now + 26 * 3_600_000
-        _ = try await fixture.performer().impressions([sighting], for: ClientFingerprint(viewer: "ann", userAgent: "test"), now: late)
+        _ = try await fixture.performer().impressions([report], for: ClientFingerprint(viewer: "ann", userAgent: "test"), now: late)
         #expect(fixture.ledger.events.map(\.kind) == [.impression, .impression] && fixture.ledger.listed(.saved, "ann").isEmpty)
-        _ = try await fixture.performer().impressions([sighting], for: ClientFingerprint(viewer: "ann", userAgent: "test"), now: now)
+        _ = try await fixture.performer().impressions([report], for: ClientFingerprint(viewer: "ann", userAgent: "test"), now: now)
         #expect(fixture.ledger.listed(.saved, "ann") == ["ad:0"])
     }
 
@@ -191,7 +191,7 @@ struct ClickAndImpressionTests {
     @Test("An impression token counts once per viewer or anonymous address, and once per page")
     func tokens() async throws {
         let fixture = try Fixture(users: 60, advertisements: 1)
-        func sighting(_ page: FeedPage) throws -> ActionPerformer.ImpressionReport {
+        func report(_ page: FeedPage) throws -> ActionPerformer.ImpressionReport {
             let entry = try #require(page.entries.first { $0.adSlot != nil })
             let text = String(decoding: entry.json, as: UTF8.self)
             let token = try #require(text.firstMatch(of: /"token":"([A-Za-z0-9_-]+)"/)?.output.1)
@@ -200,9 +200,9 @@ struct ClickAndImpressionTests {
         let first = try await fixture.page()
         let next = try #require(first.next.flatMap { URLComponents(string: $0)?.queryItems?.first { $0.name == "cursor" }?.value })
         let second = try await fixture.page(next)
-        let (one, other) = (try sighting(first), try sighting(second))
+        let (one, other) = (try report(first), try report(second))
         #expect(one.cell == other.cell && one.token != other.token)
-        #expect(try sighting(try await fixture.page()).token == one.token)
+        #expect(try report(try await fixture.page()).token == one.token)
         let clients = [
             (ClientFingerprint(addressHash: "a", userAgent: "x"), one), (ClientFingerprint(addressHash: "a", userAgent: "y"), one),
             (ClientFingerprint(addressHash: "b", userAgent: "x"), one), (ClientFingerprint(addressHash: "a", userAgent: "x"), other),
@@ -212,7 +212,7 @@ struct ClickAndImpressionTests {
             (ClientFingerprint(viewer: "v"), one),
             (ClientFingerprint(userAgent: "x"), one), (ClientFingerprint(userAgent: "y"), one),
         ]
-        for (client, sighting) in clients { _ = try await fixture.performer().impressions([sighting], for: client, now: now) }
+        for (client, report) in clients { _ = try await fixture.performer().impressions([report], for: client, now: now) }
         var left: Set<String> = []
         let repeated = try fixture.ledger.events.map { event in
             let rules = try #require(event.deduplication)
@@ -278,13 +278,13 @@ struct ClickAndImpressionTests {
     func repeatedImpressions() async throws {
         let fixture = try Fixture(users: 2, advertisements: 1)
         let key = IdempotencyKey(scope: "ann", key: "k", fingerprint: "f", expires: .max)
-        let sightings = [
+        let reports = [
             ActionPerformer.ImpressionReport(cell: "ad:0", token: fixture.tokens.impression(cell: "ad:0", slot: 0, now: now)),
             .init(cell: "ad:0", token: "forged"),
         ]
         let performer = fixture.performer()
         for _ in 0..<2 {
-            #expect(try await performer.impressions(sightings, for: client, now: now, idempotency: key) == [.counted, .unknown])
+            #expect(try await performer.impressions(reports, for: client, now: now, idempotency: key) == [.counted, .unknown])
         }
         #expect(fixture.ledger.events.count == 1)
         var other = key
@@ -292,12 +292,12 @@ struct ClickAndImpressionTests {
         await #expect(throws: ActionError.keyReused) { try await performer.impressions([], for: client, now: now, idempotency: other) }
         // A request without recorded events does not use its key.
         (other.key, other.fingerprint) = ("l", "h")
-        #expect(try await performer.impressions([sightings[1]], for: client, now: now, idempotency: other) == [.unknown])
+        #expect(try await performer.impressions([reports[1]], for: client, now: now, idempotency: other) == [.unknown])
         other.fingerprint = "i"
-        #expect(try await performer.impressions([sightings[0]], for: client, now: now, idempotency: other) == [.counted])
+        #expect(try await performer.impressions([reports[0]], for: client, now: now, idempotency: other) == [.counted])
         // Many equal verdicts are stored in few bytes.
         other.key = "m"
-        let many = [sightings[0]] + Array(repeating: sightings[1], count: 499)
+        let many = [reports[0]] + Array(repeating: reports[1], count: 499)
         for _ in 0..<2 {
             let verdicts = try await performer.impressions(many, for: client, now: now, idempotency: other)
             #expect(verdicts == [.counted] + Array(repeating: .unknown, count: 499))
@@ -311,7 +311,7 @@ struct ClickAndImpressionTests {
         func token(_ cell: String, age hours: Int64 = 0) -> String {
             fixture.tokens.impression(cell: cell, slot: 0, now: now - hours * 3_600_000)
         }
-        let sightings = [
+        let reports = [
             ActionPerformer.ImpressionReport(cell: "ad:0", token: token("ad:0")),
             .init(cell: "ad:0", token: token("ad:1")),
             .init(cell: "ad:1", token: "forged"),
@@ -320,7 +320,7 @@ struct ClickAndImpressionTests {
             .init(cell: "ad:1", token: token("ad:1", age: 26)),
             .init(cell: "ad:1", token: token("ad:1")),
         ]
-        let verdicts = try await fixture.performer().impressions(sightings, for: client, now: now)
+        let verdicts = try await fixture.performer().impressions(reports, for: client, now: now)
         #expect(verdicts == [.counted, .unknown, .unknown, .unknown, .unknown, .expired, .counted])
         #expect(fixture.ledger.events.map(\.kind) == [.impression, .impression, .impression])
         #expect(fixture.ledger.commits == 1)
