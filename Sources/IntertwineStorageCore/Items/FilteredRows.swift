@@ -42,9 +42,9 @@ extension StoreSnapshot where Self: SQLSession {
             return (position: parameter(.integer(anchor.position)), key: key.map(parameter))
         }
         let index = SectionIndex(stream: stream, field: order, filter: first.filter, among: filter.filters)
-        let isTags = first.filter.form == .tags
+        let (isTags, name) = (first.filter.form == .tags, index.name)
         // Hidden streams have no indices.
-        let isIndexed = try stream.rawValue >= 0 && (Self.dialect.isPostgreSQL && !isTags || index.exists(self))
+        let isIndexed = try stream.rawValue >= 0 && (Self.dialect.isPostgreSQL && !isTags || SectionIndex.exists(name, self))
         let isTagged = isIndexed && isTags
         let others = filter.conditions.dropFirst().map { condition in
             let list = condition.values.map { parameter(.text($0)) }.joined(separator: ", ")
@@ -59,7 +59,7 @@ extension StoreSnapshot where Self: SQLSession {
             let key = order.map { isTagged ? "tagged.sortkey" : SectionIndex(stream: stream, field: $0).expression(Self.dialect) }
             let rows =
                 isTagged
-                ? "\"\(index.name)\" AS tagged CROSS JOIN item" : "item\(isIndexed ? Self.dialect.index("\"\(index.name)\"") : "")"
+                ? "\"\(name)\" AS tagged CROSS JOIN item" : "item\(isIndexed ? Self.dialect.index("\"\(name)\"") : "")"
             // The first range: items with other keys than the anchor. The second one: items with its key.
             var ranges = [(condition: "", order: [key, position].compactMap { $0.map { "\($0)\(way)" } }.joined(separator: ", "))]
             if let anchor {
@@ -71,7 +71,7 @@ extension StoreSnapshot where Self: SQLSession {
                     ranges[0].condition = after
                 }
             }
-            let parts = wanted.flatMap { value in
+            let parts = wanted.flatMap { value -> [String] in
                 let match =
                     isTagged
                     ? "tagged.value = \(value) AND item.position = tagged.position"
@@ -80,14 +80,16 @@ extension StoreSnapshot where Self: SQLSession {
                         : "\(SectionIndex.expression(of: first.filter, Self.dialect)) = \(value)"
                 return ranges.map { range in
                     """
-                    SELECT * FROM (SELECT kind, id, variant, item.position, \(CountedItem.body) AS shown\(key.map { ", \($0) AS sortkey" } ?? "")
+                    SELECT kind, id, variant, item.position, \(CountedItem.body) AS shown\(key.map { ", \($0) AS sortkey" } ?? "")
                     FROM \(rows) WHERE item.lane = \(stream.rawValue) AND \(match)\(range.condition)\(others)
-                    ORDER BY \(range.order) LIMIT ?1) AS part
+                    ORDER BY \(range.order) LIMIT ?1
                     """
                 }
             }
+            // SQLite would sort the rows of a single part again.
+            if parts.count == 1 { return parts[0] }
             // An item may have several of the tags.
-            return parts.joined(separator: isTags ? "\nUNION\n" : "\nUNION ALL\n")
+            return parts.map { "SELECT * FROM (\($0)) AS part" }.joined(separator: isTags ? "\nUNION\n" : "\nUNION ALL\n")
                 + " ORDER BY \(key == nil ? "" : "sortkey\(way), ")position\(way) LIMIT ?1"
         }
         func read(_ row: Row) throws {

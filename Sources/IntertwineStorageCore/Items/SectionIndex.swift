@@ -195,7 +195,9 @@ package struct SectionIndex: Hashable {
     }
 
     /// Why it is asked before each read that needs the index: another process may have arranged the store by its own configuration.
-    func exists<Session: SQLSession>(_ session: Session) throws -> Bool {
+    func exists<Session: SQLSession>(_ session: Session) throws -> Bool { try Self.exists(name, session) }
+
+    static func exists<Session: SQLSession>(_ name: String, _ session: Session) throws -> Bool {
         let text =
             Session.dialect.isPostgreSQL
             ? "SELECT 1 WHERE to_regclass('\"' || ?1 || '\"') IS NOT NULL" : "SELECT 1 FROM sqlite_schema WHERE name = ?1"
