@@ -20,6 +20,7 @@ package struct CellState: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
 
     func writeDigest(to bytes: inout [UInt8]) {
+        if isEmpty { return bytes.append(0) }
         bytes.append((lists.contains(.saved) ? 1 : 0) | (lists.contains(.selected) ? 2 : 0))
         for list in lists where list != .saved && list != .selected { bytes.append(contentsOf: list.rawValue.utf8) }
     }

@@ -33,11 +33,11 @@ package struct ItemSchedule: Sendable, Hashable {
     /// Returns true if a body begins with one of the fields. It is called for each row of a page, so it parses nothing.
     package static func isIn(_ body: some Collection<UInt8>) -> Bool {
         guard body.count > 8 else { return false }
-        let start = body.dropFirst(2)
-        return switch start.first {
-        case UInt8(ascii: "p"): start.starts(with: "publishAt\"".utf8)
-        case UInt8(ascii: "e"): start.starts(with: "expireAt\"".utf8)
-        case UInt8(ascii: "d"): start.starts(with: "draft\"".utf8)
+        let start = body.index(body.startIndex, offsetBy: 2)
+        return switch body[start] {
+        case UInt8(ascii: "p"): body[start...].starts(with: "publishAt\"".utf8)
+        case UInt8(ascii: "e"): body[start...].starts(with: "expireAt\"".utf8)
+        case UInt8(ascii: "d"): body[start...].starts(with: "draft\"".utf8)
         default: false
         }
     }

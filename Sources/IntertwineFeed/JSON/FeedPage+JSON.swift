@@ -66,7 +66,9 @@ extension FeedPage {
     /// The bytes that represent the cells are temporarily appended to the JSON, which avoids an allocation.
     private func hashed(_ json: inout [UInt8], behind rest: Int) -> InlineArray<12, UInt8> {
         let end = json.count
-        for index in entries.indices { entries[index].writeDigest(to: &json) }
+        entries.withUnsafeBufferPointer { entries in
+            for index in entries.indices { entries[index].writeDigest(to: &json) }
+        }
         withUnsafeBytes(of: UInt64(entries.count).littleEndian) { json.append(contentsOf: $0) }
         let digest = json.withUnsafeBytes { SHA256.hash(data: UnsafeRawBufferPointer(rebasing: $0[rest...])) }
         json.removeLast(json.count - end)
