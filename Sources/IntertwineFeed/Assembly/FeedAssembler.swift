@@ -305,6 +305,10 @@ package final class FeedAssembler: Sendable {
         entries.reserveCapacity(slots.content.cells.count + slots.slots.count + slots.blocks.count)
         // The state is nil if the viewer has saved and selected no cell; no lookups are then necessary.
         let states = session.viewerState.flatMap { $0.hasStates ? $0 : nil }
+        try states?.prefetch(
+            (slots.content.cells + slots.slots.compactMap(\.cell)).flatMap { cell in
+                ([cell.rendered] + cell.companions).map { ($0.id, $0.author) }
+            })
         let reasons = session.reasons
         let filters = ImpressionContext.filters(session.request.filters)
         var (adSlot, nextSlot) = (0, 0)

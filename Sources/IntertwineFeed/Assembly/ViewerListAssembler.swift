@@ -96,7 +96,8 @@ private struct ListReader {
                     of: listed.map { ByteString($0.cell) }, in: snapshot, besides: others, context: context
                 ).filter { !factories.isCampaignAd($0.value.subject.item) }
                 let cells = try ListMembership(of: viewer, in: ledger).read(with: factories.lists) { viewerState in
-                    try listed.compactMap { listed -> Cell? in
+                    try viewerState.prefetch(listed.map { ($0.cell, viewModels[ByteString($0.cell)]?.subject.author) })
+                    return try listed.compactMap { listed -> Cell? in
                         guard let viewModel = viewModels[ByteString(listed.cell)] else { return nil }
                         let author = viewModel.subject.author
                         if list != .muted, try viewerState.mutes(listed.cell, by: author) { return nil }

@@ -58,6 +58,11 @@ package final class ViewerState {
 
     var hasStates: Bool { !lists.isEmpty }
 
+    /// Announces the cells of the following calls of ``state(of:by:)``.
+    func prefetch(_ cells: @autoclosure () -> [(id: String, author: String?)]) throws {
+        for (list, set) in lists { try set.prefetch(cells().map { list.isOfAuthors ? $0.author ?? $0.id : $0.id }) }
+    }
+
     func state(of cell: String, by author: String?) throws -> CellState {
         var state: CellState = []
         for (list, cells) in lists where try cells.contains(list.isOfAuthors ? author ?? cell : cell) { state.insert(list) }

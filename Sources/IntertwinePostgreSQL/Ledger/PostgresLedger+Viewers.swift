@@ -5,8 +5,8 @@ extension PostgresLedger {
     package func contains(_ cell: String, on list: ViewerList, of viewer: String) async throws -> Bool {
         try await pool.run(for: .request) { connection in
             try !connection.query(
-                "SELECT FROM listing WHERE viewer = $1 AND list = $2 AND cell = $3 AND leads", .text(viewer), .text(list.rawValue),
-                .text(cell)
+                "SELECT FROM listing WHERE viewer = $1 AND list = $2 AND \(ListMutation.isCell("$3")) AND leads ORDER BY cell LIMIT 1",
+                .text(viewer), .text(list.rawValue), .text(cell)
             ).isEmpty
         }
     }
@@ -54,10 +54,10 @@ private struct BodyFailure: Error {
 }
 
 /// A cache of a viewer's lists during one transaction: one range of cells for each list, in the order of their ids.
-/// The first lookup waits for its result, so that the query runs while items are read. A lookup in a longer list reads a range that begins
-/// at the requested cell, so that lookups of nearby cells share one query.
+/// The first lookup waits for its result, so that the query runs while items are read. A lookup in a longer list reads a shorter range that
+/// begins at the requested cell, so that lookups of nearby cells share one query, and those of others cost little.
 private final class ListRanges {
-    private static let length: Int64 = 1_000
+    private static let (length, nextLength) = (1_000, 100)
 
     private struct CachedRange {
         var start: ByteString?
@@ -71,18 +71,20 @@ private final class ListRanges {
     private let connection: PostgresConnection
     private var beginning: PipelinedQuery?
     private var ranges: [ViewerList: CachedRange] = [:]
+    /// The results of ``find(_:on:)``.
+    private var found: [ViewerList: [ByteString: Bool]] = [:]
 
     init(_ lists: [ViewerList], of viewer: String, _ connection: PostgresConnection) throws {
         (self.lists, self.viewer, self.connection) = (lists, viewer, connection)
         let begin = SQLCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        beginning = try connection.ask([begin] + lists.map { Self.command($0, of: viewer, from: "") })
+        beginning = try connection.ask([begin] + lists.map { Self.command($0, of: viewer, from: "", limit: Self.length) })
     }
 
     private func begin() throws {
         guard let beginning else { return }
         self.beginning = nil
         for (list, rows) in try zip(lists, connection.results(of: beginning).dropFirst()) {
-            store(rows, of: list, from: nil)
+            store(rows, of: list, from: nil, limit: Self.length)
         }
     }
 
@@ -107,35 +109,44 @@ private final class ListRanges {
         return Self.texts(try connection.run([command])[0])
     }
 
-    func common(_ cells: [String], on list: ViewerList) throws -> [String] {
+    func find(_ cells: () -> [String], on list: ViewerList) throws {
         try begin()
+        if let known = ranges[list], known.start == nil, known.isLast { return }
+        let unknown = cells().filter { found[list]?[ByteString($0)] == nil }
+        guard !unknown.isEmpty else { return }
         let command = SQLCommand(
-            "SELECT cell FROM listing WHERE viewer = $1 AND list = $2 AND leads AND cell = ANY ($3)",
-            [.text(viewer), .text(list.rawValue), .texts(cells)])
-        return Self.texts(try connection.run([command])[0])
+            """
+            SELECT part.cell FROM unnest($3) AS asked (name) CROSS JOIN LATERAL (
+                SELECT cell FROM listing WHERE viewer = $1 AND list = $2 AND leads AND \(ListMutation.isCell("asked.name"))
+                ORDER BY cell LIMIT 1) AS part
+            """, [.text(viewer), .text(list.rawValue), .texts(unknown)])
+        let rows = try connection.run([command])[0]
+        for cell in unknown { found[list, default: [:]][ByteString(cell)] = false }
+        for cell in Self.texts(rows) { found[list, default: [:]][ByteString(cell)] = true }
     }
 
     private static func texts(_ rows: PostgresRows) -> [String] { (0..<rows.count).map { rows.text($0, 0) } }
 
-    private static func command(_ list: ViewerList, of viewer: String, from cell: String) -> SQLCommand {
+    private static func command(_ list: ViewerList, of viewer: String, from cell: String, limit: Int) -> SQLCommand {
         SQLCommand(
             """
             SELECT cell FROM listing WHERE viewer = $1 AND list = $2 AND leads AND cell >= $3
             ORDER BY cell LIMIT $4
-            """, [.text(viewer), .text(list.rawValue), .text(cell), .integer(length)])
+            """, [.text(viewer), .text(list.rawValue), .text(cell), .integer(Int64(limit))])
     }
 
-    private func store(_ rows: PostgresRows, of list: ViewerList, from start: String?) {
+    private func store(_ rows: PostgresRows, of list: ViewerList, from start: String?, limit: Int) {
         ranges[list] = CachedRange(
             start: start.map { ByteString($0) }, cells: (0..<rows.count).map { Array(rows.text($0, 0).utf8) },
-            isLast: rows.count < Self.length)
+            isLast: rows.count < limit)
     }
 
     func contains(_ cell: String, on list: ViewerList) throws -> Bool {
         try begin()
         let bytes = Array(cell.utf8)
-        if let known = ranges[list].flatMap({ Self.contains($0, of: bytes) }) { return known }
-        store(try connection.run([Self.command(list, of: viewer, from: cell)])[0], of: list, from: cell)
+        if let known = ranges[list].flatMap({ Self.contains($0, of: bytes) }) ?? found[list]?[ByteString(cell)] { return known }
+        let rows = try connection.run([Self.command(list, of: viewer, from: cell, limit: Self.nextLength)])[0]
+        store(rows, of: list, from: cell, limit: Self.nextLength)
         return ranges[list].flatMap { Self.contains($0, of: bytes) } ?? false
     }
 
@@ -163,7 +174,7 @@ private struct ListRange: CellSet {
 
     func cells(limit: Int) throws -> [String] { try marking { try ranges.cells(on: list, limit: limit) } }
 
-    func common(_ cells: [String]) throws -> [String] { try marking { try ranges.common(cells, on: list) } }
+    func prefetch(_ cells: @autoclosure () -> [String]) throws { try marking { try ranges.find(cells, on: list) } }
 
     private func marking<Value>(_ read: () throws -> Value) throws -> Value {
         do { return try read() } catch let error as PostgresError { throw ListFailure(cause: error) }

@@ -29,6 +29,8 @@ private final class ListCursor: CellSet {
     private let all: () throws -> SQLStatement
     private var start: Start?
     private var end: [UInt8]?
+    /// All cells of the list, if they have been read.
+    private var known: Set<ByteString>?
 
     // Safety of nonisolated(unsafe): the array is a constant and contains no cell set.
     nonisolated(unsafe) private static let nothing: [(any CellSet)?] = [nil, nil, nil]
@@ -99,10 +101,12 @@ private final class ListCursor: CellSet {
         try statement.bind(3, Int64(limit))
         var cells: [String] = []
         while try statement.step() { cells.append(statement.text(0)) }
+        if cells.count < limit { known = Set(cells.map { ByteString($0) }) }
         return cells
     }
 
     func contains(_ cell: String) throws -> Bool {
+        if let known { return known.contains(ByteString(cell)) }
         var cell = cell
         return try cell.withUTF8 { try contains(UnsafeRawBufferPointer($0)) }
     }

@@ -14,11 +14,10 @@ extension StoreSnapshot where Self: SQLSession {
             let positions = try rows.cached(few, newest.items, at: newest.version)
             let items = try rows.items(at: positions)
             // The cache may be of a newer snapshot.
-            let known = Set(few.map { ByteString($0) })
-            if items.count == positions.count, items.allSatisfy({ authors.author(of: $0).map { known.contains(ByteString($0)) } ?? false })
-            {
-                return try items.forEach { try $0.withRow(body) }
-            }
+            let isCurrent =
+                try items.count == positions.count
+                && items.allSatisfy { try authors.author(of: $0).map(authors.cells.contains) ?? false }
+            if isCurrent { return try items.forEach { try $0.withRow(body) } }
         }
         let isScanned = !isFew || query.filter != nil || !isIndexed
         let scanned = isScanned ? try rows.scanned(in: isFew ? [200] : [500, 1_500], isWhole: !isIndexed) : nil
@@ -66,6 +65,8 @@ private struct AuthoredRows<Session: SQLSession & StoreSnapshot> {
 
     func cached(_ authors: [String], _ newest: NewestItems, at version: StoreVersion) throws -> [Int64] {
         let lists = try newest.positions(of: authors, in: stream, at: version, read: self.newest(of:))
+        // Closures that capture this generic type look up its metadata in each call.
+        let (isForward, anchor) = (isForward, anchor)
         let places = lists.map { list in isForward ? list.filter { $0 > anchor } : Array(list.drop { $0 >= anchor }) }
         // The page has only authors whose nearest items are among the nearest of all.
         let nearest = first(places.compactMap { isForward ? $0.last : $0.first })
@@ -133,8 +134,8 @@ private struct AuthoredRows<Session: SQLSession & StoreSnapshot> {
             // The author is read from the body here, as on filtered pages: SQL would decode the body too, and on PostgreSQL more slowly.
             let add = { (row: ItemRow) in rows.append((row.position, authors.author(of: row.item))) }
             if let filter = query.filter { try session.visit(rest, by: filter, add) } else { try session.visit(rest, add) }
-            let followed = Set(try authors.cells.common(Array(Set(rows.compactMap(\.author)))).map { ByteString($0) })
-            found += rows.lazy.filter { row in row.author.map { followed.contains(ByteString($0)) } ?? false }.map(\.position)
+            try authors.cells.prefetch(Array(Set(rows.compactMap(\.author))))
+            for row in rows where try row.author.map(authors.cells.contains) ?? false { found.append(row.position) }
             guard found.count < query.limit, rows.count == rest.limit, let last = rows.last else { return first(found) }
             rest.anchor = SortPosition(position: last.position)
         }

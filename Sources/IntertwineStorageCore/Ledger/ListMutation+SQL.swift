@@ -2,6 +2,11 @@ package import IntertwineFeed
 
 /// Each change has a row, so that each can be undone on its own.
 extension ListMutation {
+    /// Returns the condition that a row on a list is that of a cell, for PostgreSQL and with `ORDER BY cell LIMIT 1`.
+    /// Why no equality: without statistics, or with those of viewers with a few cells each, the planner takes the index of places and reads the
+    /// whole list. Only an index of cells has the order.
+    package static func isCell(_ value: String) -> String { "cell >= \(value) AND cell <= \(value)" }
+
     package func statements(until: Int64, now: Int64, _ dialect: SQLDialect) -> [SQLCommand] {
         let texts = ListStatements.of(dialect)
         switch self {
@@ -44,7 +49,10 @@ private struct ListStatements: Sendable {
 
     private init(_ dialect: SQLDialect) {
         let ofCell = "viewer = ?1 AND list = ?2 AND cell = ?3"
-        let leader = "listing\(dialect.index("listing_leader")) WHERE \(ofCell) AND \(dialect.isTrue("leads"))"
+        let leader =
+            dialect.isPostgreSQL
+            ? "listing WHERE viewer = ?1 AND list = ?2 AND \(ListMutation.isCell("?3")) AND leads ORDER BY cell LIMIT 1"
+            : "listing INDEXED BY listing_leader WHERE \(ofCell) AND leads = 1"
         let anyRow = "listing\(dialect.index("listing_cell")) WHERE \(ofCell)"
         let insertion = "INSERT INTO listing (viewer, list, cell, performance, at, until, leads, removes)"
         add = """

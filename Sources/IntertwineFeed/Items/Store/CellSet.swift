@@ -5,12 +5,12 @@ package protocol CellSet {
     /// Returns the latest cells of the set, in any order.
     func cells(limit: Int) throws -> [String]
 
-    /// Returns those of the cells that are in the set.
-    func common(_ cells: [String]) throws -> [String]
+    /// Announces the cells of the following calls of ``contains(_:)``, so that one query of a server answers all of them.
+    func prefetch(_ cells: @autoclosure () -> [String]) throws
 }
 
 extension CellSet {
-    package func common(_ cells: [String]) throws -> [String] { try cells.filter(contains) }
+    package func prefetch(_ cells: @autoclosure () -> [String]) throws {}
 }
 
 package final class AuthorSet {

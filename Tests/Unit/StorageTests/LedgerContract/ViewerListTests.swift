@@ -199,25 +199,57 @@ struct ViewerListTests {
     }
 
     @Test(
-        "Membership is correct for any cells in any order",
-        arguments: LedgerKind.allCases, 0..<20)
+        "Membership is correct for any cells in any order, announced or not",
+        arguments: LedgerKind.allCases, 0..<25)
     func anyOrder(kind: LedgerKind, seed: Int) async throws {
         let bench = try LedgerBench(kind)
         let ledger = bench.ledger
         var random = SeededRandom(seed: UInt64(seed))
+        let count = [0, 1, 5, 60, 2_000][seed % 5]
         func cell() -> String {
-            ["", "a", "user:", "\u{E9}"].randomElement(using: &random)! + "\(Int.random(in: 0..<400, using: &random))"
+            ["", "a", "user:", "\u{E9}"].randomElement(using: &random)! + "\(Int.random(in: 0..<max(400, count), using: &random))"
         }
-        let held = Set((0..<[0, 1, 5, 60][seed % 4]).map { _ in cell() })
+        let held = Set((0..<count).map { _ in cell() })
         _ = try await ledger.commit(
             LedgerEntry(changes: held.map { .add(list: .dismissed, viewer: "v", cell: $0, performance: $0, at: 0) }))
-        for order in 0..<3 {
+        for order in 0..<5 {
             var asked = (0..<40).map { _ in cell() }
             if order > 0 { asked.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
             if order > 1 { asked.reverse() }
-            let told = try ledger.withCells(on: [.dismissed], of: "v") { sets in try asked.map { try sets[0]?.contains($0) ?? false } }
+            let announced = asked.prefix(order == 3 ? 25 : 0) + [cell(), asked[0]]
+            let told = try ledger.withCells(on: [.dismissed], of: "v") { sets in
+                if order > 2 { try sets[0]?.prefetch(Array(announced)) }
+                if order > 3 { #expect(try sets[0]?.cells(limit: 500).count ?? 0 == min(500, held.count)) }
+                return try asked.map { try sets[0]?.contains($0) ?? false }
+            }
             #expect(told == asked.map(held.contains))
         }
+    }
+
+    @Test("PostgreSQL reads few rows of a long list for a lookup, before it has statistics")
+    func lookups() async throws {
+        let bench = try LedgerBench(.postgresql)
+        let cells = (0..<3_000).map { "cell \($0)" }
+        _ = try await bench.ledger.commit(
+            LedgerEntry(changes: cells.map { .add(list: .saved, viewer: "v", cell: $0, performance: $0, at: 0) }))
+        /// A session reports what it has read when it ends.
+        func rowsRead() throws -> Int {
+            let others = "pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            _ = try bench.query("SELECT pg_terminate_backend(pid, 10000) FROM \(others)")
+            return try #require(Int(bench.query("SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'listing'")))
+        }
+        let before = try rowsRead()
+        #expect(try await bench.ledger.contains(cells[7], on: .saved, of: "v"))
+        _ = try await bench.ledger.commit(
+            LedgerEntry(changes: [.remove(list: .saved, viewer: "v", cell: cells[7], performance: "removal", at: 0)]))
+        let asked = (0..<300).map { "cell \($0 * 20)" }
+        let told = try bench.ledger.withCells(on: [.saved], of: "v") { sets in
+            try sets[0]?.prefetch(asked)
+            return try asked.map { try sets[0]?.contains($0) ?? false }
+        }
+        #expect(told.count { $0 } == 150)
+        // The first range has 1,000 rows.
+        #expect(try rowsRead() - before < 1_000 + 150 + 50)
     }
 }
 
