@@ -137,6 +137,7 @@ site:
 
 screenshots: install-test
 	$(RELEASE) --product intertwine
+	$(RELEASE) --product intertwine-image-worker
 	Tests/EndToEnd/WebClientTests/screenshots --binary .build/release/intertwine Documentation/images
 
 format:
