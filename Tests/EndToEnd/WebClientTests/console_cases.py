@@ -621,6 +621,7 @@ PAGES = (
     ("/", "#list tbody tr"), ("/takedowns", "#found:not(:empty)"), ("/ads", "#page > *"), ("/explain", "#question"), ("/reports", "#presets"),
     ("/corrections", "#page form"), ("/preview", "#page form"), ("/imports", "#page form"), ("/sources", "#page > *"), ("/audit", "#page form"),
     ("/viewers", "#page form"), ("/system", "#page table"))
+FORMS = (("/items#kind=ad&id=7", "#list tbody tr[aria-current]"), ("/items?#add=campaign", "#editor:not([hidden])"))
 SHIFTS = """
     window.shifted = 0;
     new PerformanceObserver((list) => list.getEntries().forEach((one) => { if (!one.hadRecentInput) shifted += one.value; })).observe({type: "layout-shift", buffered: true});"""
@@ -632,9 +633,10 @@ def it_moves_nothing_and_fits_large_text(browser, relay, service):
     for width in (390, 1280):
         with browser.window(width, 844) as window:
             window.tool("Page.addScriptToEvaluateOnNewDocument", source=SHIFTS)
-            for path, ready in PAGES:
+            for path, ready in (*PAGES, *FORMS):
                 window.driver.get(service.admin_url + path)
                 window.wait(lambda: window.find(ready) and window.find(".shell") and window.text("#status") != "Loading …", path)
+                window.settle()
                 assert window.script("return shifted") <= 0.02, f"{path} at {width}: {window.script('return shifted')}"
                 window.script("document.documentElement.style.fontSize = '32px'")
                 assert not window.script("return document.documentElement.scrollWidth > innerWidth"), f"{path} at {width} scrolls sideways"

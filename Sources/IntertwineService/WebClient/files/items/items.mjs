@@ -22,6 +22,8 @@ const fragment = (key) => `#${new URLSearchParams({ kind: key.kind, id: key.id }
 function perform(operation) {
   last = last.then(async () => {
     const focused = document.activeElement
+    // It takes no room, so that nothing moves.
+    status.classList.add("visually-hidden")
     status.textContent = "Loading …"
     find("key").inert = form.inert = true
     let [text, errors] = ["", []]
@@ -320,5 +322,11 @@ addEventListener("hashchange", follow)
 addEventListener("beforeunload", (event) => {
   if (open?.form.isEdited) event.preventDefault()
 })
+// The form of the URL has its place before the list is read: what moves later moves under the pointer.
+if (/^#(.*&)?(id|add)=/.test(location.hash)) {
+  find("items").classList.add("is-open")
+  find("editor").hidden = false
+}
+find("room").hidden = false
 onToken(load)
 load()
