@@ -45,19 +45,31 @@ function reasons(page, placed) {
   return [slot, ...why, shown].filter(Boolean)
 }
 
+/** The rows that are shown at first, and those that each "Show more" adds: a slot may have thousands of other campaigns. */
+const ROWS = 100
+
 function table(label, columns, rows, marked = () => false) {
   const head = create("tr", null, ...columns.map((name) => Object.assign(create("th", name), { scope: "col" })))
-  const lines = rows.map((row) => {
-    const line = create("tr", null, ...row.map((value) => create("td", null, linked(String(value ?? "")))))
-    if (marked(row)) line.setAttribute("aria-current", "true")
-    return line
-  })
-  const region = create("div", null, create("table", null, create("thead", null, head), create("tbody", null, ...lines)))
+  const line = (row) => {
+    const made = create("tr", null, ...row.map((value) => Object.assign(create("td", null, linked(String(value ?? ""))), { className: String(value ?? "").length > 40 ? "wide" : "" })))
+    if (marked(row)) made.setAttribute("aria-current", "true")
+    return made
+  }
+  const body = create("tbody", null)
+  const more = create("button", null)
+  more.type = "button"
+  more.onclick = () => {
+    body.append(...rows.slice(body.rows.length, body.rows.length + ROWS).map(line))
+    more.hidden = body.rows.length === rows.length
+    more.textContent = `Show more (${body.rows.length} of ${rows.length})`
+  }
+  more.onclick()
+  const region = create("div", null, create("table", null, create("thead", null, head), body))
   region.className = "rows"
   region.tabIndex = 0
   region.setAttribute("role", "region")
   region.setAttribute("aria-label", label)
-  return [create("h2", label), region]
+  return [create("h2", label), region, more]
 }
 
 /** Returns the link to the form of the item that a cell, such as `ad:7` or `ad:7#2`, shows. */

@@ -55,6 +55,8 @@ async function display() {
     ...(languages.length > 1 ? languages.map((language) => button("language", language, language)) : []))
   if (feed?.isConnected) return feed.reload()
   feed = Object.assign(document.createElement("intertwine-feed"), { client: pageClient(cells), imageFetch })
+  // A preview is no feed that ends.
+  feed.setAttribute("words", '{"end": "", "endOne": ""}')
   feed.src = chosen.layout === "table" ? "/feed?layout=table" : "/feed"
   shown.replaceChildren(feed)
 }

@@ -50,10 +50,10 @@ const pictures = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "200px" })
 
-function picture(href) {
+function picture({ picture: href, kind }) {
   const image = create("img", { className: "thumbnail", alt: "", width: 44, height: 44 })
   image.addEventListener("load", () => URL.revokeObjectURL(image.src))
-  if (!href) return create("span", { className: "thumbnail" })
+  if (!href) return create("span", { className: "thumbnail", ariaHidden: "true", textContent: kind[0].toUpperCase() })
   image.dataset.href = href
   pictures.observe(image)
   return image
@@ -87,8 +87,8 @@ function row(item) {
   // The page stays, with its search.
   title.setAttribute("href", `#${title.href.split("#")[1]}`)
   const cells = [
-    [create("span", {}, pick), "pick"], [picture(item.picture), "picture"],
-    [create("span", {}, title, create("span", { className: "quiet", textContent: item.item })), "title"],
+    [create("span", {}, pick), "pick"], [picture(item), "picture"],
+    [create("span", {}, title, ...(item.title ? [create("span", { className: "quiet", textContent: item.item })] : [])), "title"],
     [item.kind, "kind"], [create("span", {}, ...stateOf(item)), "state-cell"], [time(item.changed), "changed"],
   ]
   if (isOrdered()) cells.push([steps(item), "order"])
@@ -170,6 +170,13 @@ function remember() {
   history.replaceState(history.state, "", `${location.pathname}${asked.size > 0 ? `?${asked}` : ""}${location.hash}`)
 }
 
+/** Says that the list is empty, and what fills it. */
+function nothingFound() {
+  if (isOrdered()) return "The section has no item."
+  if (find("q").value.trim() || find("of-kind").value) return "No item is found."
+  return { any: "There are no items yet. Add one, import a file, or declare a source.", "taken-down": "No item is taken down.", draft: "There are no drafts.", scheduled: "No item has a schedule.", expired: "No item has expired.", public: "No item is public." }[find("of-state").value]
+}
+
 /** Loads the first page, or the following one. */
 async function load(href) {
   const asked = ++request
@@ -187,8 +194,9 @@ async function load(href) {
     body.append(...answer.items.map(row))
     next = answer.page.next
     more.hidden = next === null
+    find("all-rows").hidden = body.rows.length === 0
     if (!href) total = answer.total === undefined ? "10,000+" : number(answer.total)
-    found.textContent = total === "0" ? "No item is found." : `${total} ${total === "1" ? "item" : "items"}${answer.isComplete ? "" : ". The index is being built: items may be missing."}`
+    found.textContent = total === "0" ? nothingFound() : `${total} ${total === "1" ? "item" : "items"}${answer.isComplete ? "" : ". The index is being built: items may be missing."}`
     const section = find("of-section")
     for (const name of answer.sections) {
       if (![...section.options].some((option) => option.value === name)) section.append(new Option(name, name))
@@ -199,6 +207,7 @@ async function load(href) {
     if (asked !== request) return
     // Rows of another question would look like the answer to this one.
     if (!href) body.replaceChildren()
+    find("all-rows").hidden = body.rows.length === 0
     more.hidden = next === null || !href
     found.textContent = error.message
   }

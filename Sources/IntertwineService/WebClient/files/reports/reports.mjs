@@ -180,13 +180,21 @@ function table(report) {
   return made
 }
 
-/** Returns what to say if nothing was counted: events may have been refused. */
+/** Returns what to say if nothing was counted, as parts of a paragraph: events may have been refused. */
 async function nothingCounted() {
   const query = new URLSearchParams({ from: find("from").value, to: find("to").value, by: "reason" })
   const { rows } = await (await send(`/admin/reports?${query}`)).json()
   const refused = rows.flatMap(({ counts }) => Object.values(counts ?? {})).reduce((sum, count) => sum + count, 0)
-  if (refused === 0) return "Nothing counted in this time."
-  return `Nothing counted in this time. ${refused} ${refused === 1 ? "event was" : "events were"} refused; the report by reason has them.`
+  const none = "Nothing counted in this time."
+  if (refused === 0 || by.value === "reason") return [none]
+  const reasons = Object.assign(document.createElement("button"), { type: "button", textContent: "Show them by reason" })
+  reasons.addEventListener("click", () => {
+    by.value = "reason"
+    and.value = "none"
+    by.focus()
+    show()
+  })
+  return [`${none} ${refused} ${refused === 1 ? "event was" : "events were"} refused. `, reasons]
 }
 
 async function show() {
@@ -201,7 +209,7 @@ async function show() {
     find("figure").hidden = find("table").hidden = rows.rows.length === 0
     const ofAds = ["ad", "campaign", "advertiser", "creative"]
     find("note").hidden = campaign !== "" || rows.rows.length === 0 || [rows.by, rows.thenBy].some((one) => ofAds.includes(one))
-    find("status").textContent = rows.rows.length === 0 ? await nothingCounted() : `${rows.rows.length} ${rows.rows.length === 1 ? "row" : "rows"}. ${text}`
+    find("status").replaceChildren(...(rows.rows.length === 0 ? await nothingCounted() : [`${rows.rows.length} ${rows.rows.length === 1 ? "row" : "rows"}. ${text}`]))
   } catch (error) {
     find("figure").hidden = find("table").hidden = find("note").hidden = true
     find("status").textContent = error.message
