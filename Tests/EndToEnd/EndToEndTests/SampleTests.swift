@@ -100,7 +100,7 @@ struct SampleTests {
             }
             try poll {
                 let followed = try RunningService.ask(client, "GET", "/feeds/following", fields: ["X-Viewer-ID: me"])
-                return followed.text.contains("Glasses · 4 min · ♥ 1")
+                return followed.text.contains("Glasses · 4 min · ♥\u{A0}1")
             }
             let filtered = try JSON(try RunningService.ask(client, "GET", "/feed?topic=food&city=Lisbon").text)["cells"]?.list ?? []
             #expect(filtered.compactMap { $0["id"]?.text }.filter { !$0.hasPrefix("ad:") } == ["event:night-market"])
