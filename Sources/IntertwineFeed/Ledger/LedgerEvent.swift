@@ -36,6 +36,8 @@ public struct LedgerEvent: Sendable, Hashable {
         private static let playbackNames = Set(playback.map(\.rawValue))
 
         package static let complete = Kind(rawValue: "complete")
+        /// An ad slot that a campaign got; in the table `delivery` alone.
+        package static let offer = Kind(rawValue: "offer")
 
         /// Why only `complete` follows the impression: media are viewable only after they have played for a while, so `start` comes first.
         var before: [Kind] {

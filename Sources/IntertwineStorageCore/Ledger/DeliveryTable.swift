@@ -1,8 +1,6 @@
 internal import IntertwineFeed
 
 enum DeliveryTable {
-    private static let offer = LedgerEvent.Kind(rawValue: "offer")
-
     static func add<Session: SQLSession>(_ offers: [String: Int64], slot: Int64?, at now: Int64, _ session: Session) throws {
         let rows = offers.sorted { $0.key < $1.key }
         let columns = slot == nil ? "" : ", slot"
@@ -13,7 +11,7 @@ enum DeliveryTable {
                     INSERT INTO delivery AS stored (campaign, count, kind, span\(columns)) \(Session.dialect.values(2, and: slot == nil ? 2 : 3))
                     ON CONFLICT (campaign, kind, span\(columns)) DO UPDATE SET count = stored.count + excluded.count
                     """,
-                    [.texts(rows.map(\.key)), .integers(rows.map(\.value)), .text(offer.rawValue), .integer(span)]
+                    [.texts(rows.map(\.key)), .integers(rows.map(\.value)), .text(LedgerEvent.Kind.offer.rawValue), .integer(span)]
                         + (slot.map { [.integer($0)] } ?? []))
             }
         ) { _, _ in }
@@ -28,7 +26,7 @@ enum DeliveryTable {
                 [
                     .texts(queries.map(\.campaign)), .texts(queries.map(\.kind.rawValue)), .texts(queries.map(\.kind.surplus.rawValue)),
                     .integers(queries.map { LedgerTime.span(of: $0.day) }), .integers(queries.indices.map(Int64.init)),
-                    .integer(LedgerTime.span(of: DeliveryQuery.recent(at: now))), .text(offer.rawValue),
+                    .integer(LedgerTime.span(of: DeliveryQuery.recent(at: now))), .text(LedgerEvent.Kind.offer.rawValue),
                 ])
         ]) { _, row in
             counts.append(

@@ -25,6 +25,6 @@ extension PersistentLedger {
 
     package func refresh(adding offers: [String: Int64], _ queries: [DeliveryQuery], now: Int64) throws -> DeliveryRefresh {
         if !offers.isEmpty { try addingCounts { try DeliveryTable.add(offers, slot: $1, at: now, $0) } }
-        return try reading { DeliveryRefresh(try DeliveryTable.counts(queries, now: now, $0), processes: try processes(in: $0)) }
+        return try reading { (try DeliveryTable.counts(queries, now: now, $0), try processes(in: $0)) }
     }
 }

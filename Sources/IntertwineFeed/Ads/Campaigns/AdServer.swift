@@ -4,7 +4,7 @@ import Synchronization
 package final class AdServer: Sendable {
     struct State {
         var pacer: CampaignPacer?
-        var selectors = WeightedSelectorCache()
+        var selectors: [WeightedSelector.SelectionKey: WeightedSelector] = [:]
         /// The moment after which pages may wait for the ledger again; nil unless the last refresh failed.
         var retry: ContinuousClock.Instant?
         var decisions = BoundedCache<UInt64, Decision>(limit: 65_536)
@@ -52,7 +52,7 @@ package final class AdServer: Sendable {
             {
                 return known.served
             }
-            let caps = exposures.room(of: campaignIndex, for: page.targeting.viewer, besides: state.offers, now: page.now)
+            let caps = state.offers.room(of: campaignIndex, for: page.targeting.viewer, seen: exposures, now: page.now)
             var decision = AdDecision(
                 campaignIndex, matchedTargeting: matchedTargeting, caps: caps, seed: Self.chance(of: page), apart: page.distances,
                 only: page.only, without: page.banned)
@@ -63,9 +63,11 @@ package final class AdServer: Sendable {
                 let selectionKey = WeightedSelector.SelectionKey(
                     slot: slot, matchedTargeting: matchedTargeting, hasViewer: page.targeting.viewer != nil)
                 let candidateList = campaignIndex.candidates(at: slot)
-                let choice = state.selectors.with(selectionKey, candidateList, of: campaignIndex) {
-                    decision.choose(candidateList, &$0, at: page.coordinate(of: number), pacer.current)
-                }
+                if state.selectors[selectionKey] == nil, state.selectors.count >= WeightedSelector.limit { state.selectors = [:] }
+                let choice = decision.choose(
+                    candidateList,
+                    &state.selectors[selectionKey, default: WeightedSelector(candidateList, selectionKey, of: campaignIndex)],
+                    at: page.coordinate(of: number), pacer.current)
                 guard let choice else { continue }
                 let campaign = campaignIndex.campaigns[choice.campaign]
                 served[number] = ServedAd(
@@ -75,7 +77,7 @@ package final class AdServer: Sendable {
             // A decision without any ad is not stored, so a slot that becomes available can be used by the next request.
             guard page.targeting.allocates, served.contains(where: { $0 != nil }) else { return served }
             for one in served.compactMap(\.self) {
-                if let index = campaignIndex.index(of: one.campaign) { pacer.offer(index) }
+                if let index = campaignIndex.index(of: one.campaign) { pacer.offer(index, 1) }
                 if one.frequencyCapTTL > 0, let viewer = page.targeting.viewer { state.offers.add(one.campaign, to: viewer, now: page.now) }
             }
             state.decisions[key] = Decision(served: served, banned: page.banned, at: page.now)
@@ -92,7 +94,7 @@ package final class AdServer: Sendable {
         guard page.targeting.allocates else { return }
         state.withLock { state in
             for served in served {
-                if let index = state.pacer?.campaignIndex.index(of: served.campaign) { state.pacer?.withdraw(index) }
+                if let index = state.pacer?.campaignIndex.index(of: served.campaign) { state.pacer?.offer(index, -1) }
                 if served.frequencyCapTTL > 0, let viewer = page.targeting.viewer { state.offers.remove(served.campaign, of: viewer) }
             }
         }
@@ -173,7 +175,7 @@ package final class AdServer: Sendable {
         state.withLock { state in
             guard state.pacer?.campaignIndex !== campaignIndex else { return }
             var pacer = CampaignPacer(campaignIndex, isShared: isShared, tick: tick)
-            state.selectors = WeightedSelectorCache()
+            state.selectors = [:]
             if let old = state.pacer { pacer.migrate(from: old) }
             state.pacer = pacer
         }
@@ -226,7 +228,7 @@ package final class AdServer: Sendable {
         return state.withLock { state in
             state.pacer?.advance(to: page.now)
             guard let pacer = state.pacer, pacer.campaignIndex === campaignIndex else { return [] }
-            let caps = exposures.room(of: campaignIndex, for: page.targeting.viewer, besides: state.offers, now: page.now)
+            let caps = state.offers.room(of: campaignIndex, for: page.targeting.viewer, seen: exposures, now: page.now)
             var decision = AdDecision(
                 campaignIndex, matchedTargeting: matchedTargeting, caps: caps, seed: 0, apart: page.distances, without: page.banned)
             decision.assume(page.targeting.assumedServed)
@@ -260,11 +262,11 @@ package final class AdServer: Sendable {
         try? begin(campaignIndex, now: now)
     }
 
-    private func exposures(_ campaignIndex: CampaignIndex, _ page: Page) throws -> ViewerFrequency {
-        guard campaignIndex.hasCaps, let viewer = page.targeting.viewer, let ledger else { return ViewerFrequency() }
+    private func exposures(_ campaignIndex: CampaignIndex, _ page: Page) throws -> [FrequencyCount] {
+        guard campaignIndex.hasCaps, let viewer = page.targeting.viewer, let ledger else { return [] }
         let seen = try ledger.exposures(of: viewer, since: page.now - Int64(campaignIndex.longestCapWindow) * 1_000)
         // Impressions in the future were recorded by a clock that was ahead.
-        return ViewerFrequency(seen: seen.filter { $0.at <= page.now + CellTokens.skew })
+        return seen.filter { $0.at <= page.now + CellTokens.skew }
     }
 }
 

@@ -31,14 +31,7 @@ package struct DeliveryCount: Sendable, Hashable {
     }
 }
 
-package struct DeliveryRefresh: Sendable, Hashable {
-    package var counts: [DeliveryCount]
-    package var processes: Int
-
-    package init(_ counts: [DeliveryCount], processes: Int = 1) {
-        (self.counts, self.processes) = (counts, processes)
-    }
-}
+package typealias DeliveryRefresh = (counts: [DeliveryCount], processes: Int)
 
 package struct FrequencyCount: Sendable, Hashable {
     package var campaign: String

@@ -112,11 +112,8 @@ struct CampaignPacer {
 
     // MARK: Events
 
-    mutating func offer(_ campaign: Int) { offer(campaign, 1) }
-
-    mutating func withdraw(_ campaign: Int) { offer(campaign, -1) }
-
-    private mutating func offer(_ index: Int, _ count: Int64) {
+    /// A negative count takes offers back.
+    mutating func offer(_ index: Int, _ count: Int64) {
         guard rows[index].goal != nil else { return }
         rows[index].estimate.offered(Double(count))
         rows[index].offers.unsent += count

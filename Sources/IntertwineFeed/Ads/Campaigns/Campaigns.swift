@@ -196,14 +196,11 @@ package final class Campaigns: Sendable {
 }
 
 extension Campaigns {
-    package struct ValidationResult: Sendable {
-        package var errors: [(campaign: String, reason: String)] = []
-        package var gone: [(campaign: String, creative: String)] = []
-    }
+    package typealias ValidationResult = (errors: [(campaign: String, reason: String)], gone: [(campaign: String, creative: String)])
 
     package func findings(in store: any FeedStore) async throws -> ValidationResult {
         try await store.read(for: .background) { [self] snapshot in
-            var findings = ValidationResult()
+            var findings: ValidationResult = ([], [])
             for campaign in declared {
                 if try snapshot.storedItem(kind: Campaign.kind, id: campaign.id) != nil {
                     findings.errors.append((campaign.id, "the store has a campaign with the id '\(campaign.id)' too: remove one of them"))

@@ -19,8 +19,6 @@ final class SimulatedLedger: CampaignLedger {
         }
     }
 
-    static let offer = LedgerEvent.Kind(rawValue: "offer")
-
     private let processes: Int
     private let state = Mutex(State())
 
@@ -53,17 +51,17 @@ final class SimulatedLedger: CampaignLedger {
 
     func refresh(adding offers: [String: Int64], _ queries: [DeliveryQuery], now: Int64) -> DeliveryRefresh {
         state.withLock { state in
-            for (campaign, count) in offers { state.add(count, Self.offer, of: campaign, at: now) }
+            for (campaign, count) in offers { state.add(count, .offer, of: campaign, at: now) }
             let recent = LedgerTime.span(of: DeliveryQuery.recent(at: now))
             let counts = queries.map { query in
                 let (kind, id) = (query.kind, query.campaign)
                 return DeliveryCount(
                     total: state.count(kind, of: id), today: state.count(kind, of: id, since: LedgerTime.span(of: query.day)),
-                    surplus: state.count(kind.surplus, of: id), offers: state.count(Self.offer, of: id),
-                    recentOffers: state.count(Self.offer, of: id, since: recent),
+                    surplus: state.count(kind.surplus, of: id), offers: state.count(.offer, of: id),
+                    recentOffers: state.count(.offer, of: id, since: recent),
                     recentSeen: state.count(kind, of: id, since: recent) + state.count(kind.surplus, of: id, since: recent))
             }
-            return DeliveryRefresh(counts, processes: processes)
+            return (counts, processes)
         }
     }
 }

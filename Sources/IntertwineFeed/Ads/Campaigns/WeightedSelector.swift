@@ -5,6 +5,9 @@
 /// failed attempts, all candidates are evaluated. Each eligible campaign therefore wins in proportion to its share of the weights of all
 /// eligible campaigns.
 struct WeightedSelector: Sendable {
+    /// The number of selectors that are kept.
+    static let limit = 64
+
     struct SelectionKey: Hashable, Sendable {
         var slot: AdSlotContext
         var matchedTargeting: ContiguousArray<UInt64>
@@ -129,22 +132,5 @@ struct WeightedSelector: Sendable {
         if gone * 2 > tier.count { version = nil }
         let point = Float(hash >> 40) / Float(1 << 24) * sum
         return (candidates.first { $0.sum > point } ?? candidates.last).map { Int($0.entry) }
-    }
-}
-
-struct WeightedSelectorCache: Sendable {
-    private static let limit = 64
-
-    private var selectors: [WeightedSelector.SelectionKey: WeightedSelector] = [:]
-
-    mutating func with<Value>(
-        _ key: WeightedSelector.SelectionKey, _ candidateList: CampaignIndex.CandidateList, of campaignIndex: CampaignIndex,
-        _ body: (inout WeightedSelector) -> Value
-    ) -> Value {
-        if selectors[key] == nil {
-            if selectors.count >= Self.limit { selectors = [:] }
-            selectors[key] = WeightedSelector(candidateList, key, of: campaignIndex)
-        }
-        return body(&selectors[key, default: WeightedSelector(candidateList, key, of: campaignIndex)])
     }
 }

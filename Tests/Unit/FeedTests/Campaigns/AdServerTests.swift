@@ -212,7 +212,7 @@ struct AdServerTests {
         ])
         func room(afterSeconds seconds: Int64) -> [Int?] {
             let seen = ["minute", "hour", "both"].map { FrequencyCount(campaign: $0, at: Self.start, count: 1) }
-            let room = ViewerFrequency(seen: seen).room(of: campaignIndex, for: "v", besides: .init(), now: Self.start + seconds * 1_000)
+            let room = ViewerOffers().room(of: campaignIndex, for: "v", seen: seen, now: Self.start + seconds * 1_000)
             return seen.map { campaignIndex.index(of: $0.campaign).flatMap { room?[Int32($0)] } }
         }
         #expect(room(afterSeconds: 59) == [0, 2, 0])
