@@ -44,14 +44,7 @@ package struct FeedRequest: Sendable {
 }
 
 package struct PageClient: Sendable {
-    package struct Viewer: Sendable {
-        package var name: String
-        package var state: any ViewerStateStore
-
-        package init(_ name: String, state: any ViewerStateStore) {
-            (self.name, self.state) = (name, state)
-        }
-    }
+    package typealias Viewer = (name: String, state: any ViewerStateStore)
 
     package var viewer: Viewer?
     package var targeting: TargetingContext?
@@ -65,7 +58,7 @@ package struct PageClient: Sendable {
     }
 
     package init(_ viewer: String?, in ledger: any Ledger, targeting: TargetingContext? = nil, attributes: ViewerAttributes? = nil) {
-        self.init(viewer: viewer.map { Viewer($0, state: ListMembership(of: $0, in: ledger)) }, targeting: targeting)
+        self.init(viewer: viewer.map { ($0, ListMembership(of: $0, in: ledger)) }, targeting: targeting)
         self.attributes = attributes
     }
 }

@@ -31,7 +31,7 @@ struct HiddenRunTests {
     private func page(_ cursor: String? = nil, limit: Int = 3) async throws -> (ids: [String], next: String?, previous: String?) {
         let page = try await assembler.page(
             FeedRequest(cursor: cursor, limit: limit, now: Fixture.now),
-            for: PageClient(viewer: PageClient.Viewer("ann", state: dismissals)))
+            for: PageClient(viewer: ("ann", dismissals)))
         func name(in href: String?) -> String? { href.flatMap(Fixture.cursor(in:)) }
         return (page.entries.map { $0.cell.id }, name(in: page.next), name(in: page.previous))
     }

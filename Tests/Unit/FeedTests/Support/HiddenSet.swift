@@ -18,6 +18,6 @@ struct HiddenSet: ViewerStateStore, CellSet {
 extension PageClient {
     /// A viewer with dismissed cells.
     static func viewer(_ name: String = "ann", hiding cells: Set<ByteString> = []) -> PageClient {
-        PageClient(viewer: Viewer(name, state: HiddenSet(cells)))
+        PageClient(viewer: (name, HiddenSet(cells)))
     }
 }
