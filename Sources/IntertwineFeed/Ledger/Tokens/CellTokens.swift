@@ -11,7 +11,8 @@ package final class CellTokens: Sendable {
     private let clicks: Signer
     private let impressions: Signer
     private let lifetime: Int64
-    private let verified = VerifiedTokenCache()
+    /// A lookup reveals nothing about other tokens, because dictionary hashes are seeded randomly.
+    private let verified = Mutex(BoundedCache<ByteString, ImpressionToken>(limit: 2_048))
 
     package init(keys: SigningKeys, lifetime: Int64 = 24 * 3_600_000) {
         clicks = keys.signer(for: .click)
@@ -55,9 +56,9 @@ package final class CellTokens: Sendable {
 
     /// Valid tokens are cached for a while, because many people follow one link.
     func verifyClick(_ text: String, now: Int64) -> Outcome {
-        if let token = verified.token(text) { return outcome(of: token, now: now) }
+        if let token = verified.withLock({ $0[ByteString(text)] }) { return outcome(of: token, now: now) }
         guard let token = clicks.payload(of: text).flatMap(ImpressionToken.init(bytes:)) else { return .forged }
-        verified.store(token, of: text)
+        verified.withLock { $0[ByteString(text)] = token }
         return outcome(of: token, now: now)
     }
 
@@ -75,17 +76,6 @@ package final class CellTokens: Sendable {
 
     private func outcome(of token: ImpressionToken, now: Int64) -> Outcome {
         isExpired(token, now: now) ? .expired(token) : .valid(token)
-    }
-}
-
-/// A lookup reveals nothing about other cached tokens, because dictionary hashes are seeded randomly.
-private final class VerifiedTokenCache: Sendable {
-    private let known = Mutex(BoundedCache<ByteString, ImpressionToken>(limit: 2_048))
-
-    func token(_ text: String) -> ImpressionToken? { known.withLock { $0[ByteString(text)] } }
-
-    func store(_ token: ImpressionToken, of text: String) {
-        known.withLock { $0[ByteString(text)] = token }
     }
 }
 
