@@ -7,7 +7,7 @@ internal import Synchronization
 /// of a variant, and for no other size.
 /// The expiry advances in steps of the rotation, so an image has one cacheable path per step. Steps of different images begin at different
 /// hours. Why: downstream caches never fetch all images at once. The path is not part of the key of this cache.
-package struct ImageURLSigner: Sendable {
+package final class ImageURLSigner: Sendable {
     package static let prefix = "/images/"
 
     private final class Key: Sendable {
@@ -35,44 +35,33 @@ package struct ImageURLSigner: Sendable {
         init(_ keys: [Key]) { (signing, all) = (keys[0], keys) }
     }
 
-    /// Why: each image of each new cell needs a key.
-    private final class Ring: Sendable {
-        /// They are never released, so a reader may use one without retaining it.
-        private let keyLists: Mutex<[KeyList]>
-        private let current: Atomic<Unmanaged<KeyList>>
-
-        init(_ keys: KeyList) {
-            keyLists = Mutex([keys])
-            current = Atomic(Unmanaged.passUnretained(keys))
-        }
-
-        func use(_ keys: KeyList) {
-            keyLists.withLock { keyLists in
-                keyLists.append(keys)
-                current.store(Unmanaged.passUnretained(keys), ordering: .releasing)
-            }
-        }
-
-        func withKeys<Value>(_ body: (KeyList) throws -> Value) rethrows -> Value {
-            try current.load(ordering: .acquiring)._withUnsafeGuaranteedRef(body)
-        }
-    }
-
-    private let ring: Ring
+    /// They are never released, so a reader may use one without retaining it. Why: each image of each new cell needs a key.
+    private let keyLists: Mutex<[KeyList]>
+    private let current: Atomic<Unmanaged<KeyList>>
     private let horizonHours: Int64
     private let rotationHours: Int64
 
     package init?(keys: [[UInt8]], horizonHours: UInt32 = 7 * 24, rotationHours: UInt32 = 30 * 24) {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }), rotationHours >= 24 else { return nil }
-        ring = Ring(KeyList(keys.map(Key.init)))
+        let keys = KeyList(keys.map(Key.init))
+        keyLists = Mutex([keys])
+        current = Atomic(Unmanaged.passUnretained(keys))
         self.horizonHours = Int64(horizonHours)
         self.rotationHours = Int64(rotationHours)
     }
 
     package func use(keys: [[UInt8]]) -> Bool {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 16 }) else { return false }
-        ring.use(KeyList(keys.map(Key.init)))
+        let keys = KeyList(keys.map(Key.init))
+        keyLists.withLock { keyLists in
+            keyLists.append(keys)
+            current.store(Unmanaged.passUnretained(keys), ordering: .releasing)
+        }
         return true
+    }
+
+    private func withKeys<Value>(_ body: (KeyList) throws -> Value) rethrows -> Value {
+        try current.load(ordering: .acquiring)._withUnsafeGuaranteedRef(body)
     }
 
     /// `changes`: The time in seconds since 1970 from which another path is issued.
@@ -88,7 +77,7 @@ package struct ImageURLSigner: Sendable {
         let expiry = UInt32(clamping: change + horizonHours)
         var source = source
         let path = source.withUTF8 { source in
-            ring.withKeys { Self.path(UnsafeRawBufferPointer(source), variant, expiry: expiry, key: $0.signing) }
+            withKeys { Self.path(UnsafeRawBufferPointer(source), variant, expiry: expiry, key: $0.signing) }
         }
         return (path, change * 3_600)
     }
@@ -176,7 +165,7 @@ package struct ImageURLSigner: Sendable {
                 $0.loadUnaligned(fromByteOffset: Self.headLength + 8, as: UInt64.self)
             )
         }
-        let isGenuine = ring.withKeys { keys in
+        let isGenuine = withKeys { keys in
             keys.all.contains { key in
                 guard key.name == Array(head[1..<3]) else { return false }
                 // The comparison takes constant time.
