@@ -2,15 +2,7 @@ internal import HTTPTypes
 internal import IntertwinePrimitives
 
 package struct OpenAPIDocument: Sendable {
-    package struct Tag: Sendable {
-        package let name: String
-        package let text: String
-
-        package init(_ name: String, _ text: String) {
-            self.name = name
-            self.text = text
-        }
-    }
+    package typealias Tag = (name: String, text: String)
 
     package var title: String
     package var summary: String

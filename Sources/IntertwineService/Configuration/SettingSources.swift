@@ -48,7 +48,7 @@ public struct SettingSources: Sendable {
         flags: [String: String] = [:], environment: [String: String]? = nil, file: String? = nil
     ) throws(ConfigurationError) {
         let environment = (environment ?? ProcessInfo.processInfo.environment).filter {
-            !ServiceLink.isServiceLink($0.key, value: $0.value)
+            !Self.isServiceLink($0.key, value: $0.value)
         }
         let named = file ?? Self.file(in: environment)
         let path = named ?? Self.defaultFile
@@ -138,13 +138,11 @@ public struct SettingSources: Sendable {
             return value.mapping.map { leaves(of: $0, under: path) } ?? [(path.joined(separator: "."), value)]
         }
     }
-}
 
-/// The variables that Kubernetes adds to the environment of a pod for each service of its namespace.
-enum ServiceLink {
-    /// A name with the suffix `_PORT` counts only with a URL as its value, because `INTERTWINE_ADMIN_PORT` is also a setting.
-    static func isServiceLink(_ variable: String, value: String) -> Bool {
+    /// True for the variables that Kubernetes adds to the environment of a pod for each service of its namespace.
+    private static func isServiceLink(_ variable: String, value: String) -> Bool {
         guard variable.hasPrefix(SettingName.environmentPrefix) else { return false }
+        // `INTERTWINE_ADMIN_PORT` is also a setting.
         if variable.hasSuffix("_PORT"), ["tcp://", "udp://", "sctp://"].contains(where: value.hasPrefix) { return true }
         return variable.contains(/_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_[0-9]+_(TCP|UDP|SCTP)(_[A-Z]+)?$/)
     }

@@ -65,9 +65,9 @@ struct APIDescription: Sendable {
             get 403 (`foreign-origin`). Request bodies must be `application/json`; other or missing types get 415.
             """,
         tags: [
-            .init("Feed", "Pages of cells."), .init("Actions", "Performing and undoing actions on cells, and reporting events."),
-            .init("Images", "The images of the cells, through the image proxy."), .init("Operations", "Health checks for load balancers."),
-            .init("Description", "The description of the API and of its schemas."),
+            ("Feed", "Pages of cells."), ("Actions", "Performing and undoing actions on cells, and reporting events."),
+            ("Images", "The images of the cells, through the image proxy."), ("Operations", "Health checks for load balancers."),
+            ("Description", "The description of the API and of its schemas."),
         ],
         responses: ResponseDescription.usual,
         token: "A JSON Web Token that names the viewer, if `viewers.jwt` has keys. The operations that read the viewer accept it.")

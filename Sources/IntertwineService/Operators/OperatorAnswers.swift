@@ -71,11 +71,11 @@ enum OperatorDescription {
                 Every response has `X-Request-ID`, the id of the request in the log. Each write has lines in `audit.log`, rejected ones too.
                 """,
             tags: [
-                .init("Items", "The items of the store."), .init("Reports", "Counted events and campaigns."),
-                .init("Explanations", "The reasons for the cells of a page."), .init("Images", "The images in the cache of the proxy."),
-                .init("Audit", "The audit log, the operator and the settings."),
-                .init("Sources", "The JSON APIs that the store is synchronized with."), .init("Health", "Health and metrics."),
-                .init("Description", "The description of the API."),
+                ("Items", "The items of the store."), ("Reports", "Counted events and campaigns."),
+                ("Explanations", "The reasons for the cells of a page."), ("Images", "The images in the cache of the proxy."),
+                ("Audit", "The audit log, the operator and the settings."),
+                ("Sources", "The JSON APIs that the store is synchronized with."), ("Health", "Health and metrics."),
+                ("Description", "The description of the API."),
             ],
             responses: ResponseDescription.usualForOperators, token: "`admin.token`, or a JSON Web Token if `admin.jwt` has keys."
         ).route(caching: .noCache, describing: routes)

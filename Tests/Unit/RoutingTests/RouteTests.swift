@@ -114,7 +114,7 @@ struct RouteTests {
 
     private static func document() throws -> [String: Any] {
         let document = OpenAPIDocument(
-            title: "Things", summary: "Of tests.", text: "", tags: [.init("Things", "All.")], responses: [.badRequest, .requestTimeout])
+            title: "Things", summary: "Of tests.", text: "", tags: [("Things", "All.")], responses: [.badRequest, .requestTimeout])
         let json = try JSONSerialization.jsonObject(with: Data(document.json(of: routes).utf8))
         return try #require(json as? [String: Any])
     }
