@@ -15,12 +15,6 @@ package struct LedgerGroup {
         var isChanged = false
     }
 
-    private struct StoredSelection {
-        var expires: Int64
-        var undoneAt: Int64?
-        var isChanged = false
-    }
-
     private struct Exposure: Hashable {
         var viewer: ByteString
         var campaign: ByteString
@@ -29,7 +23,7 @@ package struct LedgerGroup {
 
     private var asked: (scopes: [String], keys: [String], selections: [String]) = ([], [], [])
     private var responses: [StoredKey: StoredResponse] = [:]
-    private var selections: [ByteString: StoredSelection] = [:]
+    private var selections: [ByteString: (expires: Int64, undoneAt: Int64?, isChanged: Bool)] = [:]
     private var inserted: [CommandRecord] = []
     private var exposures: [Exposure: (count: Int64, until: Int64)] = [:]
     package private(set) var book = DeliveryBook()
@@ -84,7 +78,7 @@ package struct LedgerGroup {
             let key = StoredKey(scope: ByteString(row.text(0)), key: ByteString(row.text(1)))
             responses[key] = StoredResponse(
                 fingerprint: ByteString(row.text(2)), response: row.bytes(3), expires: row.integer(4), owner: row.optionalText(5))
-        case .selections: selections[ByteString(row.text(0))] = StoredSelection(expires: row.integer(1), undoneAt: row.optionalInteger(2))
+        case .selections: selections[ByteString(row.text(0))] = (row.integer(1), row.optionalInteger(2), false)
         case .counts: book.setCount(Int(row.integer(0)), row.integer(1))
         case .exposures: book.addExposure(Int(row.integer(0)), at: row.integer(1), row.integer(2))
         }
@@ -104,7 +98,7 @@ package struct LedgerGroup {
         if let id = entry.undoes, let receipt = undo(id) { return .success(receipt) }
         if let selection = entry.selection {
             inserted.append(selection)
-            selections[ByteString(selection.id)] = StoredSelection(expires: selection.expires)
+            selections[ByteString(selection.id)] = (selection.expires, nil, false)
         }
         for change in entry.changes { changes.append((change, entry.selection?.expires ?? now)) }
         var verdicts: [Verdict] = []

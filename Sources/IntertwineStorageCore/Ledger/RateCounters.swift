@@ -10,16 +10,11 @@ package final class RateCounters {
         var isChanged = false
     }
 
-    private struct Mode: Equatable {
-        var readsTable = false
-        var writesTable = false
-    }
-
     private let slots: Int
     private var recent: RecentRateCounters
     private var spilled: (until: Int64, own: Int64?) = (.min, nil)
     /// The mode of the group, and its number of keys, which must fit in memory.
-    private var mode = Mode()
+    private var mode = (readsTable: false, writesTable: false)
     private var keyCount = 0
     private var asked: Set<RateCounterKey> = []
     private var stored: [RateCounterKey: StoredCounter] = [:]
@@ -104,9 +99,9 @@ package final class RateCounters {
         mode = mode(at: moment)
     }
 
-    private func mode(at moment: Int64) -> Mode {
+    private func mode(at moment: Int64) -> (readsTable: Bool, writesTable: Bool) {
         let isFull = recent.isFull(with: keyCount)
-        return Mode(readsTable: isFull || spilled.until > LedgerTime.earliestEnd(at: moment), writesTable: isFull)
+        return (isFull || spilled.until > LedgerTime.earliestEnd(at: moment), isFull)
     }
 
     /// Returns true if the log has put short windows elsewhere since ``begin(at:keys:)``, so that the group must be repeated.
