@@ -67,8 +67,8 @@ package final class SQLiteStore: ItemStore {
     private static func createIndex(_ database: Database) throws {
         try database.inTransaction(.immediate) {
             let known = try SQLiteSnapshot(database: database).integer("SELECT 1 FROM sqlite_schema WHERE name = 'item_entry'")
-            guard known == nil else { return .rollback }
-            try database.execute(sql: ItemIndex<SQLiteSnapshot>.creation)
+            if known == nil { try database.execute(sql: ItemIndex<SQLiteSnapshot>.creation) }
+            try database.execute(sql: ItemIndex<SQLiteSnapshot>.terms)
             return .commit
         }
     }

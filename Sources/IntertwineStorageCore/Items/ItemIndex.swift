@@ -79,6 +79,9 @@ package struct ItemIndex<Session: SQLSession> {
             + "INSERT INTO item_touched (kind, id, at) SELECT kind, id, at FROM takedown WHERE kind >= '' ON CONFLICT DO NOTHING;\n"
     }
 
+    /// SQLite's list of the words in the index. A store may have an index without it.
+    package static var terms: String { "CREATE VIRTUAL TABLE IF NOT EXISTS item_term USING fts5vocab(item_search, instance)" }
+
     private static var sqlite: String {
         // Milliseconds since 1970.
         let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
@@ -280,7 +283,7 @@ package struct ItemIndex<Session: SQLSession> {
             ]
             .compactMap { $0 }
         if !query.words.isEmpty || query.picture != nil {
-            let match = parameter(.text(Self.match(query.words, filters)))
+            let match = parameter(.text(try match(query.words, filters)))
             source =
                 Session.dialect.isPostgreSQL
                 ? "(SELECT * FROM item_entry WHERE search @@ \(match)::tsquery LIMIT \(ItemListQuery.searchLimit)) AS entry"
@@ -328,11 +331,33 @@ package struct ItemIndex<Session: SQLSession> {
     }
 
     /// Words have letters and digits alone, and filters no quotation marks.
-    private static func match(_ words: [String], _ filters: [String]) -> String {
+    private func match(_ words: [String], _ filters: [String]) throws -> String {
         Session.dialect.isPostgreSQL
             ? (words.map { "'\($0)':*" } + filters.map { "'\($0)'" }).joined(separator: " & ")
-            : (words.map { "\"\($0)\" *" } + filters.map { "\"\($0)\"" }).joined(separator: " AND ")
+            : (try words.map(matchBeginning) + filters.map { "\"\($0)\"" }).joined(separator: " AND ")
     }
+
+    /// Returns the words of the index that begin with a text, as alternatives.
+    ///
+    /// Why: FTS5 reads all rows of all words with a beginning before it returns the first one, and those of whole words one by one: a frequent
+    /// word of a million items took 80 ms, and now 7 ms. Beginnings of two and three characters have an index of their own.
+    private func matchBeginning(_ text: String) throws -> String {
+        let beginning = "\"\(text)\" *"
+        guard text.unicodeScalars.count > 3 else { return beginning }
+        // Each step seeks the next word. The other end is the greatest character.
+        let terms = try session.rows(
+            """
+            WITH RECURSIVE found (term) AS (
+                SELECT (SELECT term FROM item_term WHERE term >= ?1 LIMIT 1)
+                UNION ALL SELECT (SELECT term FROM item_term WHERE term >= found.term || char(1) LIMIT 1) FROM found
+                WHERE found.term < ?1 || char(1114111) LIMIT ?2)
+            SELECT term FROM found WHERE term < ?1 || char(1114111)
+            """, .text(text), .integer(Int64(Self.mostTerms))
+        ) { $0.text(0) }
+        return terms.isEmpty || terms.count == Self.mostTerms ? beginning : "(\(terms.map { "\"\($0)\"" }.joined(separator: " OR ")))"
+    }
+
+    private static var mostTerms: Int { 128 }
 }
 
 extension TableSchema {

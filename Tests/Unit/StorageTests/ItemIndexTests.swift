@@ -83,6 +83,25 @@ struct ItemIndexTests {
         #expect(try await ids(store, query { $0.kind = "user" }).count == 3)
     }
 
+    @Test("A beginning finds the items of few and of many words", arguments: StoreKind.allCases)
+    func beginnings(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        // Of a beginning with 128 words, or more, SQLite reads an index of beginnings.
+        let names = (0..<150).map { "alpha\(1_000 + $0) beta\($0 % 3)" } + ["alphabet beta9", "alph", "betty", "Ä\u{10FFFD}", "äöüß beta"]
+        for (number, name) in names.enumerated() { _ = try await store.put(user("u\(number)", name)) }
+        _ = try await store.updateIndex(limit: 1_000)
+        for text in [
+            "a", "al", "alp", "alph", "alpha", "alpha1", "alpha10", "alpha105", "alpha1050", "alpha10500", "alphabet", "alphabets", "beta",
+            "beta1", "alpha10 beta1", "alpha1 beta", "alphab beta9", "alpha beta9", "äöüß", "äöü", "zzzz", "beta beta2 alpha1",
+        ] {
+            let words = ItemSummary.words(text)
+            let wanted = names.indices.filter { index in
+                words.allSatisfy { word in ItemSummary.words(names[index]).contains { $0.hasPrefix(word) } }
+            }
+            #expect(try await Set(ids(store, query(text))) == Set(wanted.map { "u\($0)" }), "\(text)")
+        }
+    }
+
     @Test("A schedule is to come, over, or that of a draft", arguments: StoreKind.allCases)
     func schedules(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
