@@ -54,7 +54,7 @@ extension ServiceBuilder {
             configuration.webClient.isEnabled
             ? WebClientRoutes(
                 viewerHeader: configuration.viewers.header, filteredFeeds: feeds.catalogue.filteredFeeds.keys.sorted(),
-                operatorPort: configuration.admin.port
+                operatorPort: configuration.admin.port, documents: configuration.server.documentsURL
             ).routes + playground : []
         let routes = api + description.routes + viewer + SampleMediaRoutes().routes
         let context = RouteContext.Parts(

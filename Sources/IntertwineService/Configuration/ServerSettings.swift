@@ -15,6 +15,11 @@ public struct ServerSettings: Sendable, SettingsSection {
         allowed: "empty, or an http or https URL without query, fragment or trailing slash", where: { $0.isEmpty || Self.isBase($0) })
     public var publicURL = ""
     @Setting(
+        "server.documents-url",
+        "Address of the documentation site that `make site` builds, to which the page at / and the operators' console link; empty for no link.",
+        allowed: "empty, or an http or https URL without query, fragment or trailing slash", where: { $0.isEmpty || Self.isBase($0) })
+    public var documentsURL = ""
+    @Setting(
         "server.trusted-proxies",
         """
         Networks of the proxies in front, such as 10.1.0.0/16. Requests from them may name the client in X-Forwarded-For, the viewer in \

@@ -13,11 +13,11 @@ struct WebClientRoutes: Sendable {
 
     private let files: [String: LazyResponse]
 
-    init(viewerHeader: String, filteredFeeds: [String], operatorPort: Int) {
+    init(viewerHeader: String, filteredFeeds: [String], operatorPort: Int, documents: String) {
         let files = WebClientFile.all.filter { !$0.isOfOperators }.map { file in
             let values = [
                 ("viewer-header", "X-Viewer-ID", viewerHeader), ("filtered-feeds", "", filteredFeeds.joined(separator: " ")),
-                ("operator-port", "8081", String(operatorPort)),
+                ("operator-port", "8081", String(operatorPort)), ("documents", "", documents),
             ]
             let bytes = ["index.html", "playground.html"].contains(file.name) ? Self.page(file.bytes, values) : file.bytes
             let pattern = file.name == "index.html" ? "/" : Self.patterns.last { file.name.hasPrefix($0.folder) }?.pattern ?? "/"

@@ -84,6 +84,9 @@ find("try-json").addEventListener("click", () => (inspector.isOpen ? inspector.h
 find("try-move").addEventListener("click", () => inspector.reorder(feed.parts.list.entries));
 find("console").hidden = consoleAddress === null;
 if (consoleAddress !== null) find("console").href = consoleAddress;
+const documents = document.querySelector('meta[name="documents"]')?.content ?? "";
+find("documents").hidden = documents === "";
+if (documents) find("documents").href = `${documents}/index.html`;
 document.addEventListener("keydown", (event) => {
   const [target] = event.composedPath();
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || feed.hasDialog) return;

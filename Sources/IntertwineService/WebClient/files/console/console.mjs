@@ -407,8 +407,13 @@ function viewers() {
 
 async function system() {
   const answer = await json("/admin/system")
+  const documents = answer.settings.find(({ key }) => key === "server.documents-url")?.value
+  // Without the site, the file of the repository.
+  const section = (name) => documents
+    ? create("a", { href: `${documents}/Documentation/how-to/runbook.html#${name}`, textContent: "Runbook ↗" })
+    : create("code", { textContent: `Documentation/how-to/runbook.md#${name}` })
   const problems = table("Problems", [{ name: "Now", isWide: true, value: (one) => [state("Problem", "bad"), ` ${one.text}`] },
-    { name: "Runbook", value: ({ runbook }) => create("code", { textContent: `Documentation/how-to/runbook.md#${runbook.toLowerCase()}` }) }], answer.problems)
+    { name: "Runbook", value: ({ runbook }) => section(runbook.toLowerCase()) }], answer.problems)
   const settings = table("Settings", [
     { name: "Setting", value: ({ key }) => create("code", { textContent: key }) }, { name: "Value", isWide: true, value: ({ value }) => value || "–" },
     { name: "Origin", value: ({ origin }) => origin },
