@@ -80,7 +80,7 @@ def rank(query):
         return random.Random(f"{seed} {cell}").betavariate(1 + hits, 20 + max(0, seen[cell] - opened[cell]))
 
     def reason(cell):
-        return "You opened this" if cell in mine else f"Opened {opened[cell]} times" if opened[cell] else "New here"
+        return "You opened this" if cell in mine else "Opened by others" if opened[cell] else "New here"
 
     order, end = sorted(items[filters], key=rate, reverse=True), int(start) + limit
     chosen = [{"id": cell, "reason": reason(cell)} for cell in order[int(start):end]]
