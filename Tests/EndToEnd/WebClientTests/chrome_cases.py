@@ -110,7 +110,7 @@ def it_shows_what_an_app_receives_beside_the_feed(browser, relay, service):
         wide.wait(lambda: wide.script("return document.querySelector('intertwine-feed').textScale") == 2, "larger text")
         wide.script("$$('.switch').find((one) => one.textContent === 'Dark').click()")
         assert wide.script("return getComputedStyle(document.body).backgroundColor") == "rgb(19, 20, 23)"
-        place = "const { left, top } = $$('.switch').find((one) => one.textContent === 'Phone').getBoundingClientRect(); return [left, top]"
+        place = "const { left, top } = $$('.switch').find((one) => one.textContent === 'Phone').getBoundingClientRect(); return [left, top + scrollY]"
         before = wide.script(place)
         wide.script("$$('.switch').find((one) => one.textContent === 'Phone').click()")
         wide.wait(lambda: wide.script("return $('.feed').offsetWidth") == 390 and wide.count() > 4, "the width of a phone")
