@@ -54,17 +54,20 @@ package enum SourceForm: Sendable, Hashable {
         let sign = ["-", "\u{2212}"].contains(rest.first) ? "-" : ""
         if !sign.isEmpty || rest.first == "+" { rest = rest.dropFirst().drop(while: isAround) }
         let parts = rest.split(separator: decimal, maxSplits: 1, omittingEmptySubsequences: false)
-        let fraction = parts.count == 2 ? parts[1] : "0"
-        guard areDigits(fraction, 1...100) else { return nil }
+        let fraction = parts.count == 2 ? ".\(parts[1])" : ""
+        guard parts.count == 1 || areDigits(parts[1], 1...100) else { return nil }
         guard let mark = parts[0].first(where: { !$0.isASCII || !$0.isNumber }) else {
-            return areDigits(parts[0], 1...100) ? "\(sign)\(parts[0]).\(fraction)" : nil
+            return areDigits(parts[0], 1...100) ? "\(sign)\(parts[0])\(fraction)" : nil
         }
-        // In India, the groups before the last one have two digits.
+        // In India, the groups before the last one have two digits. A first group of 0 is the whole part of a number with another mark.
         let groups = parts[0].split(separator: mark, omittingEmptySubsequences: false)
-        guard mark != decimal, ".,'’".contains(mark) || mark.isWhitespace, areDigits(groups[0], 1...3),
-            groups.dropFirst().dropLast().allSatisfy({ areDigits($0, 2...3) }), areDigits(groups[groups.count - 1], 3...3)
+        let middle = groups.dropFirst().dropLast()
+        guard mark != decimal, ".,'’".contains(mark) || mark == " " || mark == "\u{A0}" || mark == "\u{202F}", areDigits(groups[0], 1...3),
+            groups[0].first != "0", areDigits(groups[groups.count - 1], 3...3),
+            middle.allSatisfy({ areDigits($0, 3...3) })
+                || mark == "," && groups[0].utf8.count < 3 && middle.allSatisfy({ areDigits($0, 2...2) })
         else { return nil }
-        return "\(sign)\(groups.joined()).\(fraction)"
+        return "\(sign)\(groups.joined())\(fraction)"
     }
 }
 

@@ -219,6 +219,8 @@ struct FieldMappingTests {
             ("12,90 - 14,90", nil, nil), ("ab 12", nil, nil), ("EUR 12", nil, nil), ("", nil, nil), ("€", nil, nil), ("--1", nil, nil),
             ("٣", nil, nil), ("1e3", nil, nil),
             ("1.234,56,78", nil, nil), ("1..234", nil, nil), (".234", nil, nil), ("1234.567,8", nil, nil),
+            ("0.123", nil, "0.123"), ("00.000.123", nil, nil), ("001.234", nil, "1.234"), ("1.23.456", nil, nil), ("01.02.202", nil, nil),
+            ("1\\n234", nil, nil),
         ])
     func decimals(_ text: String, _ comma: String?, _ stop: String?) throws {
         let json = #""\#(text)""#
@@ -226,6 +228,8 @@ struct FieldMappingTests {
             let read = try Self.mapped(.number(decimal: mark), json)
             #expect(read.flatMap { Double($0) } == expected.flatMap { Double($0) }, "\(mark): \(read ?? "nothing")")
         }
+        // Whole numbers keep all digits.
+        #expect(try Self.mapped(.number(decimal: ","), #""9.007.199.254.740.993""#) == "9007199254740993")
         // A number of JSON has the form of JSON.
         #expect(try Self.mapped(.number(decimal: ","), "12.90").flatMap { Double($0) } == 12.9)
     }
