@@ -334,7 +334,20 @@ package struct ItemIndex<Session: SQLSession> {
     private func match(_ words: [String], _ filters: [String]) throws -> String {
         Session.dialect.isPostgreSQL
             ? (words.map { "'\($0)':*" } + filters.map { "'\($0)'" }).joined(separator: " & ")
-            : (try words.map(matchBeginning) + filters.map { "\"\($0)\"" }).joined(separator: " AND ")
+            : (try words.flatMap(Self.tokens).map(matchBeginning) + filters.map { "\"\($0)\"" }).joined(separator: " AND ")
+    }
+
+    /// Returns the tokens that FTS5 makes of a word: signs of vowels separate them, and several in quotation marks would be a phrase.
+    private static func tokens(_ word: String) -> [String] {
+        let tokens = word.unicodeScalars.split { scalar in
+            switch scalar.properties.generalCategory {
+            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber, .letterNumber,
+                .otherNumber:
+                false
+            default: true
+            }
+        }.map { String(String.UnicodeScalarView($0)) }
+        return tokens.isEmpty ? [word] : tokens
     }
 
     /// Returns the words of the index that begin with a text, as alternatives.

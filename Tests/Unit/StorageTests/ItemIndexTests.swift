@@ -87,12 +87,16 @@ struct ItemIndexTests {
     func beginnings(kind: StoreKind) async throws {
         let store = try scratch.store(kind)
         // Of a beginning with 128 words, or more, SQLite reads an index of beginnings.
-        let names = (0..<150).map { "alpha\(1_000 + $0) beta\($0 % 3)" } + ["alphabet beta9", "alph", "betty", "Ä\u{10FFFD}", "äöüß beta"]
+        let names =
+            (0..<150).map { "alpha\(1_000 + $0) beta\($0 % 3)" } + [
+                "alphabet beta9", "alph", "betty", "Ä\u{10FFFD}", "äöüß beta", "हिन्दी पाठ", "தமிழ்",
+            ]
         for (number, name) in names.enumerated() { _ = try await store.put(user("u\(number)", name)) }
         _ = try await store.updateIndex(limit: 1_000)
         for text in [
             "a", "al", "alp", "alph", "alpha", "alpha1", "alpha10", "alpha105", "alpha1050", "alpha10500", "alphabet", "alphabets", "beta",
-            "beta1", "alpha10 beta1", "alpha1 beta", "alphab beta9", "alpha beta9", "äöüß", "äöü", "zzzz", "beta beta2 alpha1",
+            "beta1", "alpha10 beta1", "alpha1 beta", "alphab beta9", "alpha beta9", "äöüß", "äöü", "zzzz", "beta beta2 alpha1", "हिन",
+            "हिन्दी पा", "தமி", "বাংলা",
         ] {
             let words = ItemSummary.words(text)
             let wanted = names.indices.filter { index in
