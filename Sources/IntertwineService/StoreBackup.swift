@@ -40,7 +40,7 @@ package struct StoreBackup: Sendable {
     /// `target`: The path of the folder, which must not exist.
     package static func create(
         in target: String, of configuration: ServiceConfiguration,
-        onInterruption: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
+        begins: @escaping @Sendable (() throws -> @Sendable () -> Void) throws -> Void,
         willFinish: @escaping @Sendable () -> Void,
         onProgress: @escaping @Sendable (_ file: String, _ share: Double) -> Void
     ) async throws -> String {
@@ -52,11 +52,14 @@ package struct StoreBackup: Sendable {
             let folder = URL(fileURLWithPath: target).standardizedFileURL.path
             try checkAbsent(folder)
             let draft = folder + ".partial"
-            guard mkdir(draft, 0o700) == 0 else {
-                throw errno == EEXIST
-                    ? ConfigurationError("\(draft): exists: a backup is running, or was killed; remove it in that case") : failure(draft)
+            try begins {
+                guard mkdir(draft, 0o700) == 0 else {
+                    throw errno == EEXIST
+                        ? ConfigurationError("\(draft): exists: a backup is running, or was killed; remove it in that case")
+                        : failure(draft)
+                }
+                return { removeIncomplete(draft) }
             }
-            onInterruption { removeIncomplete(draft) }
             do {
                 let copy = StoreBackup(draft)
                 try copy.copyFiles(of: source, includesKey: configuration.signing.key.isEmpty, onProgress)
@@ -83,7 +86,7 @@ package struct StoreBackup: Sendable {
 
     package static func restore(
         _ source: String, to configuration: ServiceConfiguration, overwrites: Bool,
-        onInterruption: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void, willReplace: @escaping @Sendable () -> Void,
+        begins: @escaping @Sendable (() throws -> @Sendable () -> Void) throws -> Void, willReplace: @escaping @Sendable () -> Void,
         onProgress: @escaping @Sendable (_ file: String, _ share: Double) -> Void
     ) async throws -> (summary: String, findings: [String]) {
         let (backup, target) = (try existing(source), try fileStore(configuration))
@@ -103,10 +106,12 @@ package struct StoreBackup: Sendable {
                 let draft = target.items + ".restoring"
                 // A killed restore may have left it.
                 removeIncomplete(draft)
-                guard OwnedFile.makeFolder(draft) else { throw failure(draft) }
-                onInterruption {
-                    removeIncomplete(draft)
-                    note.flushOnFailure()
+                try begins {
+                    guard OwnedFile.makeFolder(draft) else { throw failure(draft) }
+                    return {
+                        removeIncomplete(draft)
+                        note.flushOnFailure()
+                    }
                 }
                 defer { removeIncomplete(draft) }
                 let copy = StoreBackup(draft)

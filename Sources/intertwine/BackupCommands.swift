@@ -28,7 +28,7 @@ struct BackupCommand: AsyncParsableCommand {
         let summary: String
         do {
             summary = try await StoreBackup.create(
-                in: target, of: configuration, onInterruption: interruption.notifying,
+                in: target, of: configuration, begins: interruption.beginning,
                 willFinish: interruption.committing, onProgress: progress.show)
         } catch {
             progress.end()
@@ -92,7 +92,7 @@ struct RestoreCommand: AsyncParsableCommand {
         do {
             result = try await StoreBackup.restore(
                 source, to: configuration, overwrites: overwrite,
-                onInterruption: interruption.notifying,
+                begins: interruption.beginning,
                 willReplace: interruption.committing, onProgress: progress.show)
         } catch {
             progress.end()

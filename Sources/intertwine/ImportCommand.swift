@@ -88,7 +88,7 @@ struct ImportCommand: AsyncParsableCommand {
             summary = try gatherAll()
         } else {
             summary = try await configuration.audited("import", opened.map(\.name).joined(separator: " ")) { note in
-                interruption.notifying { note.flushOnFailure() }
+                try interruption.beginning { { note.flushOnFailure() } }
                 let summary = try gatherAll()
                 note.record(summary)
                 return summary

@@ -146,9 +146,11 @@ final class SignalHandler: @unchecked Sendable {
         _exit(128 + number)
     }
 
-    var notifying: @Sendable (_ tell: @escaping @Sendable () -> Void) -> Void {
-        { [state] tell in
-            state.outcome.withLock { outcome in
+    /// What `begin` makes is what the closure that it returns removes, so that no signal comes between the two.
+    var beginning: @Sendable (_ begin: () throws -> @Sendable () -> Void) throws -> Void {
+        { [state] begin in
+            try state.outcome.withLock { outcome in
+                let tell = try begin()
                 if case .known(let text, _) = outcome { outcome = .known(text, tell: tell) }
             }
         }

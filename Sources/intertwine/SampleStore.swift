@@ -11,7 +11,7 @@ struct SampleStore {
     let settings: [String: String]
     private let temporaryFolder: String?
 
-    init(_ named: ServiceConfiguration, onInterruption: (@escaping @Sendable () -> Void) -> Void) throws {
+    init(_ named: ServiceConfiguration, begins: (() throws -> @Sendable () -> Void) throws -> Void) throws {
         let listeners = [(named.server.host, named.server.port), (named.admin.host, named.admin.port)]
         for listener in listeners.map({ LocalRequest(host: $0.0, port: $0.1) }) where listener.isAnswered {
             throw ExitError("\(listener.authority) is in use: select other ports with --port and --admin-port")
@@ -24,8 +24,11 @@ struct SampleStore {
             folder = named.store.path(of: "")
             temporaryFolder = nil
         default:
-            let made = try Self.makeTemporaryFolder()
-            onInterruption { Self.remove(made) }
+            var made = ""
+            try begins {
+                made = try Self.makeTemporaryFolder()
+                return { [made] in Self.remove(made) }
+            }
             (folder, temporaryFolder) = (made, made)
             settings["store.database"] = "\(folder)/intertwine.sqlite"
         }

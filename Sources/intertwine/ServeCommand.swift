@@ -64,7 +64,7 @@ struct ServeCommand: AsyncParsableCommand {
     @inline(never)
     private static func makeSampleStore(_ named: ServiceConfiguration) throws -> (store: SampleStore, interruption: SignalHandler) {
         let interruption = SignalHandler("the sample was not served")
-        do { return (try SampleStore(named, onInterruption: interruption.notifying), interruption) } catch {
+        do { return (try SampleStore(named, begins: interruption.beginning), interruption) } catch {
             interruption.release()
             throw error
         }
