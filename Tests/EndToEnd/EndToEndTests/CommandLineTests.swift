@@ -116,6 +116,8 @@ struct CommandLineTests {
         try await offPool {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let file = { (name: String) in "\(folder)/\(name)" }
+            // A slow machine shows the progress.
+            func results(_ lines: [String]) -> [String] { lines.filter { !$0.hasPrefix("[") } }
             let good = (0..<5_000).map { Items.user("u\($0)").dropLast() }
             var items = good
             for number in [40, 4_900] { items[number] = Substring(items[number].replacing("https://pictures", with: "ftp://pictures")) }
@@ -127,13 +129,14 @@ struct CommandLineTests {
                 #expect(skipped.lines.contains { $0.contains("line 1, index \(id) (from 0), id \"u\(id)\", byte \(byte): avatarUrl") })
             }
             let rehearsed = try Command.run(["import", "--foreground", "--dry-run"] + options + [file("bad.json")])
-            #expect(rehearsed.code == 1 && rehearsed.lines.count == 3, "\(rehearsed.lines)")
+            #expect(rehearsed.code == 1 && results(rehearsed.lines).count == 3, "\(rehearsed.lines)")
             #expect(rehearsed.lines.last?.contains("2 invalid items: nothing would be imported without --on-error skip") == true)
             try Data(gzipped(Array(good.joined(separator: "\n").utf8))).write(to: URL(fileURLWithPath: file("good.ndjson.gz")))
             let would = try Command.run(["import", "--foreground", "--dry-run"] + options + [file("good.ndjson.gz")])
-            #expect(would.lines == ["\(folder)/x.sqlite: would add 2, replace 4998, skip 0; nothing was written"], "\(would.lines)")
+            #expect(
+                results(would.lines) == ["\(folder)/x.sqlite: would add 2, replace 4998, skip 0; nothing was written"], "\(would.lines)")
             let did = try Command.run(["import", "--foreground", "--gzip"] + options + [file("good.ndjson.gz")])
-            #expect(did.lines == ["\(folder)/x.sqlite: added 2, replaced 4998, skipped 0"], "\(did.lines)")
+            #expect(results(did.lines) == ["\(folder)/x.sqlite: added 2, replaced 4998, skipped 0"], "\(did.lines)")
             // The place that a person has to look at.
             for (text, words) in [
                 ("<html>", "line 1, column 1"), ("kind,id\n", "line 1, column 1"), ("%PDF-1.7\n", "line 1, column 1"),
