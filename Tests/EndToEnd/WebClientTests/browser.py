@@ -30,7 +30,9 @@ class Chromium:
         """`traces`: records every task of the browser's threads, for `task_times`."""
         options = Options()
         options.binary_location = "/usr/bin/chromium"
-        for argument in ("--headless=new", "--hide-scrollbars", "--disable-dev-shm-usage", "--window-size=1280,860"):
+        # Under load, Chromium 156 stops painting for ever: tiles that a frame needs wait while every thread of its pool is idle. It happens
+        # between tiles of the frame and tiles in advance, which are tasks of best effort.
+        for argument in ("--headless=new", "--hide-scrollbars", "--disable-dev-shm-usage", "--window-size=1280,860", "--disable-best-effort-tasks"):
             options.add_argument(argument)
         if os.geteuid() == 0:
             # Chromium's sandbox does not run as root.
