@@ -154,3 +154,28 @@ def it_passes_axe_in_the_playground(browser, relay, service):
         found += findings(window, f"{look}, errors")
         assert window.script("return document.documentElement.scrollWidth <= innerWidth"), f"the page scrolls sideways, {look}"
     assert found == [], found
+
+
+def it_aligns_the_preview_and_continues_lines_below_their_value(browser, relay, service):
+    for width in (390, 1280):
+        with browser.window(width) as window:
+            window.driver.get(relay.url + URL)
+            window.wait(lambda: window.find(".one") and window.text("#cells .json"), "the preview")
+            window.wait(lambda: window.script("return $('.one intertwine-feed').shadowRoot.querySelector('.cell') !== null"), "the cell")
+            window.settle()
+            window.script("$('#cells details').open = true")
+            places = window.script("""
+                const box = (element) => element.getBoundingClientRect();
+                const cell = box($('.one intertwine-feed').shadowRoot.querySelector('.cell')), card = box($('.one'));
+                const line = $$('.json-line').find((line) => box(line).height > 30);
+                const text = document.createRange();
+                if (line) text.selectNodeContents(line.querySelector('.json-string, .json-value'));
+                return { title: box($('#title')).top, switches: box($('.switch-label')).left, choices: box($('#switches')).top, card: card.left, editors: box($('#declaration')).top,
+                         above: cell.left - card.left, below: card.bottom - cell.bottom,
+                         lines: line ? [box(line.querySelector('.json-name')), ...text.getClientRects()].map(({ left }) => left) : null };""")
+            assert places["title"] <= min(places["choices"], places["editors"]), f"the title is not first at {width}: {places}"
+            assert abs(places["switches"] - places["card"]) <= 1, f"the switches are not above the card at {width}: {places}"
+            assert abs(places["above"] - places["below"]) <= 1, f"unequal margins around the cell at {width}: {places}"
+            if width == 390:
+                name, *values = places["lines"]
+                assert len(values) > 1 and min(values) > name, f"a line continues before its name: {places}"

@@ -266,6 +266,7 @@ dialog::backdrop { background: rgb(10 10 14 / 60%); }
 .zoom-button { width: 44px; height: 44px; border: 0; border-radius: 50%; background: rgb(255 255 255 / 10%); color: inherit; font: inherit; font-size: 20px; line-height: 1; cursor: pointer; }
 .zoom-button:hover { background: rgb(255 255 255 / 20%); }
 .zoom :focus-visible { outline-color: #a9b4ff; }
+.zoom-button:focus-visible { outline-offset: -1px; }
 /* The stage scrolls, so that every part of a large image is reachable. */
 .zoom-stage { --side: calc(min(92vw, 100dvh - 120px, 640px) * var(--zoom, 1)); position: relative; display: flex; overflow: auto; touch-action: none; cursor: grab; user-select: none; scrollbar-width: none; }
 .zoom-stage:active { cursor: grabbing; }

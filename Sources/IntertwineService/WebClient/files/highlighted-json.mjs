@@ -1,9 +1,17 @@
 // JSON with colours, for the inspector and the playground.
 import { element } from "./client/element/elements.mjs";
 
-/** Returns JSON with highlighted names, strings and other values. */
+/** Returns the lines of JSON, with highlighted names, strings and other values. A line that wraps continues below its value. */
 export function highlighted(value) {
-  const text = JSON.stringify(value, null, 2);
+  const lines = JSON.stringify(value, null, 2).split("\n");
+  return lines.map((text, index) => {
+    const line = element("span.json-line", {}, ...parts(text), index < lines.length - 1 ? "\n" : "");
+    line.style.setProperty("--indent", `${text.search(/\S/) + 2}ch`);
+    return line;
+  });
+}
+
+function parts(text) {
   const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
   const parts = [];
   let end = 0;

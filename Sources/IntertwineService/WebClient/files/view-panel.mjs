@@ -52,7 +52,7 @@ export function viewPanel({ dialog, options, sections, feeds }) {
   const feed = picker("feed", [["", "Main"]], options.feed ?? "");
   const section = picker("section", [["", "All sections"]], options.section ?? "");
   const layout = picker("layout", Object.entries(layouts), options.layout);
-  const language = picker("language", [["", "The browser’s languages"], ...languages], options.language ?? "");
+  const language = picker("language", [["", "The browser’s"], ...languages], options.language ?? "");
   const viewer = picker("viewer", [["", "This browser"], ["guest", "A guest"], ["ada", "ada"], ["bob", "bob"]], options.viewer ?? "");
   const text = picker("text", textSizes, String(options.text ?? ""));
   const scheme = picker("scheme", schemes, storedScheme() ?? "");
