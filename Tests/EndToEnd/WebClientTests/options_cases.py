@@ -117,6 +117,31 @@ def it_marks_the_language_of_its_cells(browser, relay, service):
         assert browser.script(spoken) == ["en", language or "en", "en"], browser.script(spoken)
 
 
+def it_lays_a_feed_out_from_right_to_left(browser, relay, service):
+    """In a language of such a script, and on such a page; its JSON stays from left to right."""
+    def page(language):
+        cells = [{"id": f"story:{number}", "identifier": "StoryCell", "size": {"width": 300, "height": 100},
+                  "actions": {"configuration": {"type": "bind", "bindings": {"title": {"type": "text", "text": "قصة"}}}}} for number in range(6)]
+        return 200, {**JSON, "Content-Language": language}, {"cells": cells, "page": {"limit": 20, "next": None, "previous": None}}
+
+    lefts = "return $$('.cell').slice(0, 3).map((one) => Math.round(one.getBoundingClientRect().left))"
+    direction = "const text = $(arguments[0]); return text && getComputedStyle(text).direction"
+    for language in ("ar", "he-IL", "az-Arab", "de", "en"):
+        relay.answer = lambda exchange: page(language) if exchange.path.startswith("/feed?") else None
+        browser.open(f"{relay.url}?language={language}", cells=6)
+        is_reversed = language not in ("de", "en")
+        browser.wait(lambda: (browser.script(lefts) == sorted(browser.script(lefts), reverse=True)) == is_reversed, f"the order of {language}")
+        # The words of the element are English or German.
+        assert browser.script(direction, "#end") == "ltr" and browser.script(direction, "#switches") == "ltr", language
+        browser.script("$('.cell').focus()")
+        browser.press(Keys.ARROW_LEFT if is_reversed else Keys.ARROW_RIGHT)
+        browser.wait(lambda: browser.focused() == "story:1", "the next cell")
+        browser.press("i")
+        browser.wait(lambda: browser.script(direction, "#inspector pre") == "ltr", "the JSON")
+    browser.script("document.querySelector('intertwine-feed').dir = ''; document.documentElement.dir = 'rtl'")
+    browser.wait(lambda: browser.script(lefts) == sorted(browser.script(lefts), reverse=True), "the direction of the page")
+
+
 def it_speaks_german_and_takes_words_of_the_page(browser, relay, service):
     browser.open(relay.url + "?language=de", cells=20)
     # The label is in the language of the feed, which declares none.

@@ -110,7 +110,7 @@ export class CellView {
     if (frame === undefined || frame === this.frame) return;
     this.frame = frame;
     const { style } = this.element;
-    style.left = `${frame.left}px`;
+    style.insetInlineStart = `${frame.left}px`;
     style.top = `${frame.top}px`;
     style.width = `${frame.width}px`;
     style.height = `${frame.height}px`;

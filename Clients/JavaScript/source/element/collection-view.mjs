@@ -255,6 +255,7 @@ export class CollectionView extends EventTarget {
    * since then.
    */
   #animateMoves(scrolled) {
+    const way = this.element.matches(":dir(rtl)") ? -1 : 1;
     for (const [entry, view] of this.#views) {
       if (entry.index < 0 || view.identifier !== entry.cell.identifier) {
         this.#recycle(entry, view);
@@ -265,7 +266,7 @@ export class CollectionView extends EventTarget {
       if (!view.isCurrent) view.show(entry, to);
       else view.place(to);
       view.number(this.#count);
-      const [across, down] = [from.left - to.left, from.top - to.top + scrolled];
+      const [across, down] = [way * (from.left - to.left), from.top - to.top + scrolled];
       if (Math.abs(across) + Math.abs(down) >= 1 && !this.motion.matches && Math.abs(down) < innerHeight) {
         view.element.animate([{ translate: `${across}px ${down}px` }, { translate: "0 0" }], glide);
       }

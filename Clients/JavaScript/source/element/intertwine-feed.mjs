@@ -342,7 +342,10 @@ export class IntertwineFeed extends (globalThis.HTMLElement ?? class {}) {
       live: element("p.visually-hidden", { id: "live", role: "status", "aria-live": "polite" }),
     };
     // The words of the element have their own language; those of the cells have that of the feed.
-    for (const part of Object.values(surface)) part.lang = this.#locale;
+    for (const part of Object.values(surface)) {
+      part.lang = this.#locale;
+      if (part !== surface.feed) part.dir = "auto";
+    }
     if (isTable) surface.feed.style.maxWidth = `${tableWidth}px`;
     this.shadowRoot.replaceChildren(...Object.values(surface));
     return surface;

@@ -51,9 +51,10 @@ export class Keyboard {
   /** Returns the index of the target cell of a key; undefined for other keys. */
   #target(key, { index }) {
     const last = this.feed.entries.length - 1;
+    const [next, previous] = this.feed.element.matches(":dir(rtl)") ? ["ArrowLeft", "ArrowRight"] : ["ArrowRight", "ArrowLeft"];
     switch (key) {
-      case "ArrowRight": return Math.min(index + 1, last);
-      case "ArrowLeft": return Math.max(index - 1, 0);
+      case next: return Math.min(index + 1, last);
+      case previous: return Math.max(index - 1, 0);
       case "ArrowDown": return this.feed.layout.neighbour(index, 1) ?? index;
       case "ArrowUp": return this.feed.layout.neighbour(index, -1) ?? index;
       case "Home": return 0;

@@ -43,6 +43,7 @@ feed.addEventListener("feedreload", (event) => {
 feed.addEventListener("feedchange", ({ detail: { count, isAtEnd } }) => {
   const cells = `${count} ${count === 1 ? "cell" : "cells"}`;
   find("count").textContent = isAtEnd ? cells : `${count}+ cells`;
+  feed.dir = directionOf(feed.parts.list.pages.language);
 });
 let inspector;
 let former = { hide() {}, close() {} };
@@ -96,3 +97,13 @@ document.addEventListener("keydown", (event) => {
   else if (event.key.toLowerCase() === "u" && !isText && !event.composedPath().includes(feed.parts.collection.element)) feed.undo();
   else if (event.key === "Escape" && inspector.isOpen) inspector.hide();
 });
+
+/** Returns the direction of a language's script. The words of this page are English, so the feed alone has it. */
+function directionOf(language) {
+  try {
+    return /^(Adlm|Arab|Hebr|Nkoo|Rohg|Syrc|Thaa)$/.test(new Intl.Locale(language).maximize().script) ? "rtl" : "ltr";
+  } catch {
+    // The service has sent no language.
+    return "";
+  }
+}
