@@ -174,6 +174,11 @@ def it_shows_a_readable_reference_of_the_api(browser, relay, service):
     browser.open(relay.url, cells=20)
     browser.click(".bar-link[href$='reference.html']")
     browser.wait(lambda: browser.find(".operation"), "the operations")
+    parts = browser.script("return $$('#parts a').map((one) => one.textContent)")
+    assert parts == browser.script("return $$('#operations h3').map((one) => one.textContent)") and len(parts) > 2, parts
+    browser.click("#parts a:last-child")
+    bar = "$('.bar').getBoundingClientRect().bottom"
+    browser.wait(lambda: browser.script(f"const {{ top }} = $('#operations section:last-child h3').getBoundingClientRect(); return top >= {bar} && top < innerHeight"), "the last part")
     browser.click("#getFeed summary")
     browser.wait(lambda: all(word in browser.text("#getFeed") for word in ["Parameters", "limit", "Responses"]), "the parts of an operation")
     browser.find("#filter").send_keys("dismissed")

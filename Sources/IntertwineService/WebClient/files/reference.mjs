@@ -80,7 +80,9 @@ function show(description, container) {
       groups.set(tag, [...(groups.get(tag) ?? []), operationElement(method, path, operations[method], parameters, description)]);
     }
   }
-  container.replaceChildren(...Array.from(groups, ([tag, operations]) => element("section", {}, element("h3", {}, tag), ...operations)));
+  const id = (tag) => `part-${tag.replaceAll(" ", "-")}`;
+  document.getElementById("parts").replaceChildren(...Array.from(groups.keys(), (tag) => element("a", { href: `#${id(tag)}` }, tag)));
+  container.replaceChildren(...Array.from(groups, ([tag, operations]) => element("section", { id: id(tag) }, element("h3", {}, tag), ...operations)));
 }
 
 /** Hides the operations without a text. */
@@ -102,10 +104,8 @@ try {
   show(description, container);
   document.getElementById("filter").addEventListener("input", ({ target }) => filter(container, target.value));
   const linked = location.hash === "" ? null : document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (linked?.matches(".operation")) {
-    linked.open = true;
-    linked.scrollIntoView();
-  }
+  if (linked?.matches(".operation")) linked.open = true;
+  linked?.scrollIntoView();
 } catch (error) {
   container.replaceChildren(element("p", { role: "alert" }, `The description cannot be loaded. ${error.message}`));
 }
