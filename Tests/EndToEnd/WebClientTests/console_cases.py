@@ -638,6 +638,8 @@ def it_moves_nothing_and_fits_large_text(browser, relay, service):
                 window.wait(lambda: window.find(ready) and window.find(".shell") and window.text("#status") != "Loading …", path)
                 window.settle()
                 assert window.script("return shifted") <= 0.02, f"{path} at {width}: {window.script('return shifted')}"
+                wide = window.script("return $$('.all-rows, .rows').filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.ariaLabel)")
+                assert wide == [], f"{path} at {width}: tables are cut: {wide}"
                 window.script("document.documentElement.style.fontSize = '32px'")
                 assert not window.script("return document.documentElement.scrollWidth > innerWidth"), f"{path} at {width} scrolls sideways"
                 window.script(source)

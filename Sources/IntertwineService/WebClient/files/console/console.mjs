@@ -34,8 +34,11 @@ const ROWS = 100
 function table(label, columns, rows) {
   if (rows.length === 0) return create("p", { className: "quiet", textContent: "There are none." })
   const head = create("tr", {}, ...columns.map(({ name, isNumber }) => create("th", { scope: "col", textContent: name, className: isNumber ? "number" : "" })))
-  const line = (row) => create("tr", {}, ...columns.map(({ value, isNumber, isWide }) =>
-    create("td", { className: isNumber ? "number" : isWide ? "wide" : "" }, ...[value(row) ?? "–"].flat())))
+  const line = (row) => create("tr", {}, ...columns.map(({ name, value, isNumber, isWide }) => {
+    const cell = create("td", { className: isNumber ? "number" : isWide ? "wide" : "" }, ...[value(row) ?? "–"].flat())
+    cell.dataset.label = name
+    return cell
+  }))
   const body = create("tbody")
   const more = create("button", { type: "button" })
   const extend = () => {

@@ -51,7 +51,12 @@ const ROWS = 100
 function table(label, columns, rows, marked = () => false) {
   const head = create("tr", null, ...columns.map((name) => Object.assign(create("th", name), { scope: "col" })))
   const line = (row) => {
-    const made = create("tr", null, ...row.map((value) => Object.assign(create("td", null, linked(String(value ?? ""))), { className: String(value ?? "").length > 40 ? "wide" : "" })))
+    const made = create("tr", null, ...row.map((value, index) => {
+      const cell = create("td", null, linked(String(value ?? "")))
+      cell.className = String(value ?? "").length > 40 ? "wide" : ""
+      cell.dataset.label = columns[index]
+      return cell
+    }))
     if (marked(row)) made.setAttribute("aria-current", "true")
     return made
   }
@@ -138,7 +143,8 @@ async function explained(page) {
   const placed = page.cells.find((one) => one.cell === cell)
   if (placed) parts.push(...reasons(page, placed).map((text) => create("p", text)))
   else if (cell) parts.push(...(await absence(page)).map((text) => create("p", text)))
-  if (cell) document.title = find("title").textContent = `Why is ${cell} ${placed ? "" : "not "}here?`
+  if (cell) find("title").textContent = `Why is ${cell} ${placed ? "" : "not "}here?`
+  if (cell) document.title = `${find("title").textContent} – Intertwine`
   // The ad slots of the cell's campaign, or all ad slots for an absent ad and if no cell is selected.
   const isAd = page.advertisements?.some(({ kind, id }) => cell?.split("#")[0] === `${kind}:${id}`)
   const decisions = page.adSlots.filter((one) => (placed ? placed.campaign !== undefined && one.campaign === placed.campaign : !cell || isAd))
