@@ -2,7 +2,7 @@ package import IntertwineFeed
 package import IntertwineStorageCore
 
 package struct PostgresItemLocation: ItemLocation {
-    private let address: PostgresAddress
+    let address: PostgresAddress
     private let standby: PostgresAddress?
     private let maximumAge: Duration
     private let changes: OwnWrites

@@ -13,7 +13,8 @@ enum PostgresItemSchema {
         migrations: TableSchema.itemMigrations(.postgres))
 
     /// It is created when an operator first lists items.
-    static let index = PostgresPart("item-index", ItemIndex<PostgresSnapshot>.creation)
+    static let index = PostgresPart(
+        "item-index", ItemIndex<PostgresSnapshot>.creation, migrations: [ItemIndex<PostgresSnapshot>.renewal])
 
     private static let notifications =
         """

@@ -69,7 +69,7 @@ enum PostgresSchema {
         var found: Int64 = 0
         for row in 0..<rows.count {
             let (name, version) = (rows.text(row, 0), rows.integer(row, 1))
-            let supported = ([part] + parts).first { $0.name == name }?.version ?? 1
+            let supported = ([PostgresItemSchema.index, part] + parts).first { $0.name == name }?.version ?? 1
             guard version <= supported else {
                 throw StoreError.unusable(
                     "was written by a newer version of this program (\(name) \(version); this version supports \(supported)); update it")

@@ -66,9 +66,12 @@ package final class SQLiteStore: ItemStore {
 
     private static func createIndex(_ database: Database) throws {
         try database.inTransaction(.immediate) {
-            let known = try SQLiteSnapshot(database: database).integer("SELECT 1 FROM sqlite_schema WHERE name = 'item_entry'")
+            let snapshot = SQLiteSnapshot(database: database)
+            let known = try snapshot.integer("SELECT 1 FROM sqlite_schema WHERE name = 'item_entry'")
             if known == nil { try database.execute(sql: ItemIndex<SQLiteSnapshot>.creation) }
             try database.execute(sql: ItemIndex<SQLiteSnapshot>.terms)
+            let outdated = try snapshot.integer(ItemIndex<SQLiteSnapshot>.isOutdated)
+            if outdated != nil { try database.execute(sql: ItemIndex<SQLiteSnapshot>.renewal) }
             return .commit
         }
     }

@@ -82,6 +82,14 @@ package struct ItemIndex<Session: SQLSession> {
     /// SQLite's list of the words in the index. A store may have an index without it.
     package static var terms: String { "CREATE VIRTUAL TABLE IF NOT EXISTS item_term USING fts5vocab(item_search, instance)" }
 
+    /// Writes all entries again, each with the time of its last change.
+    package static var renewal: String {
+        "INSERT INTO item_touched (kind, id, at) SELECT kind, id, changed FROM item_entry WHERE true ON CONFLICT DO NOTHING"
+    }
+
+    /// In SQLite, a condition of an index whose filters are words that texts may have.
+    package static var isOutdated: String { "SELECT 1 FROM item_term WHERE term >= 'kind:' AND term < 'kind;' LIMIT 1" }
+
     private static var sqlite: String {
         // Milliseconds since 1970.
         let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"

@@ -152,7 +152,8 @@ extension ItemStore {
             let sections = try SectionLayout(session).streams.keys.sorted() + [StoreOperation.advertisements]
             let (items, found) = try index.list(query)
             guard query.anchor == nil else { return (items, nil, sections, try index.backlog(limit: 1) == 0) }
-            let total = items.count < query.limit ? items.count : try found ?? index.count(query)
+            // A query of no items finds none.
+            let total = items.count < max(1, query.limit) ? items.count : try found ?? index.count(query)
             return (items, total < ItemListQuery.searchLimit ? total : nil, sections, try index.backlog(limit: 1) == 0)
         }
     }

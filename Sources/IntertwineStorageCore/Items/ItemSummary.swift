@@ -76,8 +76,8 @@ package struct ItemSummary: Sendable, Hashable {
         return words.joined(separator: " ")
     }
 
-    /// A word that no text has: the search finds all items of a kind or a state by it.
-    static func filter(_ name: String, _ value: String) -> String { "\(name):\(value)" }
+    /// A word that the search of no text finds, because words begin with a letter or digit: it finds all items of a kind or a state.
+    static func filter(_ name: String, _ value: String) -> String { ":\(name):\(value)" }
 
     /// A digest, because a URL has characters that words have not.
     static func filter(picture url: String) -> String {

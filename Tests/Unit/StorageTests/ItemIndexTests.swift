@@ -2,6 +2,7 @@ import IntertwinePrimitives
 import Testing
 
 @testable import IntertwineFeed
+@testable import IntertwinePostgreSQL
 @testable import IntertwineStorage
 
 @Suite("The operators' index of items")
@@ -47,10 +48,11 @@ struct ItemIndexTests {
         let cases: [(query: ItemListQuery, total: Int)] = [
             (query(), 8), (query("same"), 8), (query("nothing"), 0), (query { $0.kind = "user" }, 7), (query { $0.order = .title }, 8),
             (query("same") { $0.kind = "ad" }, 1), (query { $0.state = .takenDown }, 0), (query { $0.schedule = .scheduled }, 0),
+            (query(limit: 0), 0), (query("same", limit: 0), 0),
             (query { $0.section = "advertisements" }, 1), (query { $0.picture = "https://pictures.example.com/u3.png" }, 1),
         ]
         for (asked, total) in cases {
-            for limit in limits {
+            for limit in asked.limit == 0 ? [0] : limits {
                 var asked = asked
                 asked.limit = limit
                 let found = try await store.items(asked)
@@ -103,6 +105,44 @@ struct ItemIndexTests {
                 words.allSatisfy { word in ItemSummary.words(names[index]).contains { $0.hasPrefix(word) } }
             }
             #expect(try await Set(ids(store, query(text))) == Set(wanted.map { "u\($0)" }), "\(text)")
+        }
+    }
+
+    @Test("No text finds the filters of an index, nor that of an index made before", arguments: StoreKind.allCases)
+    func filters(kind: StoreKind) async throws {
+        let written = try scratch.store(kind)
+        for item in [user("a", "Kind words"), user("b", "Other"), ad("7", "State fair")] { _ = try await written.put(item) }
+        try await update(written)
+        _ = try await written.put(user("b", "Another"))
+        let changed = try await written.items(query()).items.map(\.changed)
+        // The words of the entries as the format before had them.
+        let old = "kind:user state:public picture:0123456789abcdef01234567 user a kind words"
+        if let address = try (scratch.items(kind) as? PostgresItemLocation)?.address {
+            let connection = try PostgresConnection(address, PostgresSettings(applicationName: "tests"))
+            try connection.execute(
+                """
+                UPDATE item_entry SET search = array_to_tsvector(string_to_array('\(old)', ' '));
+                UPDATE intertwine_schema SET version = 1 WHERE part = 'item-index'
+                """)
+        } else {
+            try scratch.sqlite("items.sqlite", "UPDATE item_search SET words = '\(old)'")
+        }
+        let store = try scratch.store(kind)
+        try await update(store)
+        for _ in 0..<2 {
+            for (text, ids) in [
+                ("kind", ["a"]), ("kin", ["a"]), ("state", ["7"]), ("st", ["7"]), ("pic", []), ("picture", []), ("picture:0123", []),
+                (":kind:user", ["a"]), ("kind:user", ["a"]), ("public", []), ("another", ["b"]), ("user", ["a", "b"]),
+            ] {
+                #expect(try await Set(self.ids(store, query(text))) == Set(ids), "\(text)")
+            }
+            #expect(try await ids(store, query("kind") { $0.kind = "user" }) == ["a"])
+            #expect(try await ids(store, query { $0.picture = "https://pictures.example.com/b.png" }) == ["b"])
+            #expect(try await store.items(query()).items.map(\.changed) == changed)
+            // An index of this format is not written again.
+            let again = try scratch.store(kind)
+            try await again.createIndex()
+            #expect(try await again.items(query()).isComplete)
         }
     }
 
