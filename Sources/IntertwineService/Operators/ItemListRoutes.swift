@@ -13,7 +13,7 @@ struct ItemListRoutes: Sendable {
     private let indexer: ItemIndexer
 
     init(store: any ItemStore, kinds: ItemKinds, links: ImageLinks?) {
-        (self.store, self.kinds, self.links, indexer) = (store, kinds, links, ItemIndexer(store))
+        (self.store, self.kinds, self.links, indexer) = (store, kinds, links, ItemIndexer(store.updateIndex))
     }
 
     private enum Sort: String, CaseIterable, Sendable {
@@ -115,7 +115,8 @@ struct ItemListRoutes: Sendable {
     }
 
     private static let search = Parameter.text(
-        "q", .string(maxLength: 200), "Beginnings of words of the texts, the kind and the id; an item has all of them.",
+        "q", .string(maxLength: 200),
+        "Beginnings of words of the texts, the kind and the id; an item has all of them. Of more words than eight, the longest count.",
         example: "\"lantern\""
     ) { (query) throws(Problem) in
         let text = try query.text("q")
@@ -306,30 +307,38 @@ struct ItemListRoutes: Sendable {
 }
 
 /// Brings the index of items up to date, in steps between which others can write.
-private final class ItemIndexer: Sendable {
+final class ItemIndexer: Sendable {
     private static let (step, patience) = (2_000, Duration.seconds(2))
 
-    private let store: any ItemStore
+    private let update: @Sendable (_ limit: Int) async throws -> Int
     private let isRunning = Mutex(false)
 
-    init(_ store: any ItemStore) { self.store = store }
+    /// `update` brings entries up to date, and returns their number.
+    init(_ update: @escaping @Sendable (_ limit: Int) async throws -> Int) { self.update = update }
 
     /// Returns when the index is complete, or after some seconds; the rest is done in the background.
     func catchUp() async throws {
-        let end = ContinuousClock.now + Self.patience
-        while try await store.updateIndex(limit: Self.step) == Self.step {
-            guard ContinuousClock.now > end else { continue }
-            guard
-                isRunning.withLock({ isRunning in
-                    defer { isRunning = true }
-                    return !isRunning
-                })
-            else { return }
-            Task { [self] in
-                defer { isRunning.withLock { $0 = false } }
-                while try await store.updateIndex(limit: Self.step) > 0 {}
+        guard !isRunning.withLock({ $0 }), try await !isComplete(until: ContinuousClock.now + Self.patience),
+            isRunning.withLock({ isRunning in
+                defer { isRunning = true }
+                return !isRunning
+            })
+        else { return }
+        Task { [self] in
+            defer { isRunning.withLock { $0 = false } }
+            _ = try await isComplete(until: nil)
+        }
+    }
+
+    private func isComplete(until end: ContinuousClock.Instant?) async throws -> Bool {
+        var step = Self.step
+        while true {
+            do { if try await update(step) < step { return true } } catch {
+                // A step may exceed the statement timeout of a busy database.
+                guard step > 1 else { throw error }
+                step /= 2
             }
-            return
+            if let end, ContinuousClock.now > end { return false }
         }
     }
 }

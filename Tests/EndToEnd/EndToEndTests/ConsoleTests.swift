@@ -63,6 +63,14 @@ struct ConsoleTests {
                 #expect(try service.admin("GET", "/admin/items?\(query)").status == 400, "\(query)")
             }
             #expect(try Self.list(service, "q=%22%20OR%20*%27%3A").isEmpty)
+            // The shortest of nine words does not count.
+            let nine = "lantern maker lant mak lante make lanter ma x".split(separator: " ")
+            #expect(try Self.list(service, "q=\(nine.joined(separator: "+"))").isEmpty == false)
+            #expect(try Self.list(service, "q=\(nine.dropFirst().joined(separator: "+"))").isEmpty)
+            for text in ["...", "%22", "%F0%9F%98%80", "%20", "kind", "pic", "state", "public"] {
+                let answer = try service.admin("GET", "/admin/items?q=\(text)&limit=1")
+                #expect(try JSON(answer.text)["total"]?.number == 0, "\(answer.text)")
+            }
         }
     }
 
