@@ -272,6 +272,20 @@ def it_books_and_pauses_a_campaign(browser, relay, service):
         task.wait(lambda: "the campaign garden-week: it is paused" in browser.text("#explanation"), "the reason")
 
 
+def it_says_why_an_ad_is_not_shown(browser, relay, service):
+    with Service() as fresh:
+        fresh.put({"kind": "campaign", "id": "week", "advertiser": "Lamps", "creatives": [7], "paused": True})
+        task = Task(browser, fresh)
+        task.link("Ads", ".shell")
+        task.link("Why is an ad not shown?")
+        browser.wait(lambda: browser.find("#question:not([hidden])"), "the form")
+        browser.find("#question [name=cell]").send_keys("ad:7")
+        task.click("#question button")
+        browser.wait(lambda: browser.text("h1") == "Why is ad:7 not here?", "the answer")
+        assert "the campaign week: it is paused" in browser.text("#explanation"), browser.text("#explanation")
+        assert task.clicks == 3 and browser.driver.title == "Why is ad:7 not here? – Intertwine"
+
+
 def it_pauses_a_campaign_of_the_file(browser, relay, service):
     with tempfile.TemporaryDirectory() as folder:
         campaigns = Path(folder) / "campaigns.yaml"

@@ -289,18 +289,6 @@ def it_filters_the_feed(browser, relay, service):
     assert found == [], found
 
 
-def it_explains_why_an_ad_of_a_stopped_campaign_is_absent(browser, relay, service):
-    with Service() as fresh:
-        campaign = {"kind": "campaign", "id": "week", "advertiser": "Lamps", "creatives": [7], "paused": True}
-        fresh.put(campaign)
-        browser.driver.get(f"{fresh.admin_url}/explain")
-        browser.wait(lambda: browser.find("#question:not([hidden])"), "the form")
-        browser.find("#question [name=cell]").send_keys("ad:7")
-        browser.click("#question button")
-        browser.wait(lambda: browser.text("h1") == "Why is ad:7 not here?", "the answer")
-        assert "the campaign week: it is paused" in browser.text("#explanation"), browser.text("#explanation")
-
-
 def it_explains_where_an_item_is(browser, relay, service):
     with Service() as fresh:
         fresh.put({"kind": "user", "id": "hidden", "type": "regular", "username": "Hidden", "avatarUrl": "https://pictures.invalid/a.png", "draft": True})
