@@ -176,7 +176,7 @@ def it_restores_the_focus_on_a_cell_that_the_service_removed(browser, relay, ser
 def it_inspects_a_cell(browser, relay, service):
     browser.open(relay.url, cells=20)
     browser.wait(lambda: loaded(browser), "visible images")
-    cell = relay.passed("GET", "/feed")[0].json["cells"][1]
+    cell = relay.feed_pages()[0].json["cells"][1]
     browser.click(".cell:nth-child(2) [data-tool=inspect]")
     browser.wait(lambda: browser.find("#inspector:not([hidden])"), "the inspector")
     shown = json.loads(browser.script("return $('.inspector-scroll .form .json').textContent"))
@@ -208,7 +208,7 @@ def it_works_with_a_strict_content_security_policy(browser, relay, service):
 def it_sends_the_configured_viewer_header(browser, relay, service):
     with Service(settings=["viewers.header=X-Member"]) as other, Relay(other.base_url) as before:
         browser.open(before.url)
-        sent = before.passed("GET", "/feed")[0].headers
+        sent = before.feed_pages()[0].headers
         assert sent["X-Member"] and not sent["X-Viewer-ID"]
 
 

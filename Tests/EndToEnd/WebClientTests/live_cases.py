@@ -94,7 +94,7 @@ def it_makes_no_pill_for_a_dismissal_and_loses_no_cell(browser, relay, service):
         browser.wait(lambda: any(b"removed" in (e.answer or b"") for e in before.passed("GET", "/feed/changes")), "the changes")
         browser.settle()
         assert browser.script(changed), "a pill, or a cell that is not available"
-        viewer = before.passed("GET", "/feed")[0].headers["X-Viewer-ID"]
+        viewer = before.feed_pages()[0].headers["X-Viewer-ID"]
         shown = [cell for cell in all_cells(browser)]
         request = urllib.request.Request(fresh.base_url + "/feed?limit=50", headers={"X-Viewer-ID": viewer, "User-Agent": "Mozilla/5.0 Firefox"})
         with urllib.request.urlopen(request) as answer:

@@ -75,7 +75,7 @@ def it_has_one_button_per_cell_on_phones(browser, relay, service):
         phone.press(Keys.ARROW_DOWN, Keys.ENTER)
         phone.wait(lambda: before[1] not in ids(phone), "the removal of the cell")
         # The page sends the width of the screen, and cells fill it.
-        assert "width=390" in relay.passed("GET", "/feed")[0].path
+        assert "width=390" in relay.feed_pages()[0].path
         assert phone.script("return $('.cell').offsetWidth") == 358
 
 

@@ -46,7 +46,7 @@ def it_shows_cells_of_every_kind_at_their_size(browser, relay, service):
 
 def it_applies_the_options_in_its_url(browser, relay, service):
     browser.open(f"{relay.url}?width=390&viewer=bob", cells=3)
-    asked = relay.passed("GET", "/feed")[0]
+    asked = relay.feed_pages()[0]
     assert "width=390" in asked.path and asked.headers["X-Viewer-ID"] == "bob"
     assert browser.script("return $('.cell').offsetWidth") == 390
     browser.press("v")
@@ -65,7 +65,7 @@ def it_applies_the_options_in_its_url(browser, relay, service):
 
 def it_restores_dismissed_cells(browser, relay, service):
     browser.open(relay.url, cells=20)
-    dismissed = relay.passed("GET", "/feed")[0].json["cells"][:3]
+    dismissed = relay.feed_pages()[0].json["cells"][:3]
     restored = []
 
     def answer(exchange):
@@ -88,7 +88,7 @@ def it_restores_dismissed_cells(browser, relay, service):
 
 def it_sends_its_languages_and_supported_cells(browser, relay, service):
     browser.open(f"{relay.url}?language=de,en;q=0.5&cells=own", cells=3)
-    asked = relay.passed("GET", "/feed")[0].headers
+    asked = relay.feed_pages()[0].headers
     assert asked["Accept-Language"] == "de,en;q=0.5", asked["Accept-Language"]
     known = asked["Accept-Cells"].split(", ")
     assert "UserSnapshotCollectionViewCell" in known and known[-1] == "*;q=0", known
@@ -100,7 +100,7 @@ def it_sends_its_languages_and_supported_cells(browser, relay, service):
     browser.click("#view [type=submit]")
     browser.wait(lambda: "cells=User" in browser.driver.current_url and browser.count() > 3, "the other cells")
     assert "language=de" in browser.driver.current_url
-    assert relay.passed("GET", "/feed")[-1].headers["Accept-Cells"] == "UserSnapshotCollectionViewCell, *;q=0"
+    assert relay.feed_pages()[-1].headers["Accept-Cells"] == "UserSnapshotCollectionViewCell, *;q=0"
 
 
 def it_marks_the_language_of_its_cells(browser, relay, service):

@@ -78,6 +78,10 @@ class Relay:
     def passed(self, method, prefix):
         return [exchange for exchange in list(self.exchanges) if exchange.method == method and exchange.path.startswith(prefix)]
 
+    def feed_pages(self):
+        """Returns the requests for pages of the feed. The page also requests `/feeds`, before or after them."""
+        return [exchange for exchange in self.passed("GET", "/feed") if exchange.path.partition("?")[0] == "/feed"]
+
     def alter_feed(self, change):
         """`change(page)` changes every feed page, as decoded JSON."""
         self.alterations.append(change)

@@ -35,7 +35,7 @@ def it_grows_cells_with_the_text_and_cuts_none(browser, relay, service):
         size = browser.script("return parseFloat(getComputedStyle($('.username, .row-title')).fontSize)")
         assert size == 15 * scale, (search, size)
         # Text sizes divide no caches: the service is not asked for them.
-        assert "text" not in relay.passed("GET", "/feed")[-1].path
+        assert "text" not in relay.feed_pages()[-1].path
         if "table" in search:
             continue
         cell = '[data-identifier="UserSnapshotCollectionViewCell"]'
