@@ -5,7 +5,7 @@ internal import Synchronization
 /// The cache of originals and of resized images: memory, disk, remembered failures, and images without their end.
 final class ImageCache: Sendable {
     private struct UnendedImage {
-        let image: CachedImage
+        var image: CachedImage
         let isDelimited: Bool
         let until: MonotonicInstant
     }
@@ -73,7 +73,10 @@ final class ImageCache: Sendable {
 
     func shortenFreshness(_ image: CachedImage, until end: Int64) {
         let doubted = image.suspect(until: end)
-        if memory.replace(image, by: doubted) { disk?.write(doubted) }
+        state.withLock { state in
+            if state.unended.peek(image.key)?.image === image { state.unended[image.key]?.image = doubted }
+        }
+        if memory.replace(image, by: doubted), isOnDisk(image.source, image.variant ?? .all) { disk?.write(doubted) }
     }
 
     func remember(_ failure: ImageError, for key: String, _ source: String) {

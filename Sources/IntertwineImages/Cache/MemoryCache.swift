@@ -69,9 +69,11 @@ final class MemoryCache: Sendable {
         }
     }
 
+    /// False if another image has taken its place.
     func replace(_ image: CachedImage, by other: CachedImage) -> Bool {
         state.withLock { state in
-            guard let index = state.indexes[image.key], state.nodes[index].image === image else { return false }
+            guard let index = state.indexes[image.key] else { return true }
+            guard state.nodes[index].image === image else { return false }
             state.nodes[index].image = other
             return true
         }

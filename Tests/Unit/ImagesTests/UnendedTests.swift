@@ -110,6 +110,36 @@ struct UnendedTests {
         await workers.shutDown()
     }
 
+    @Test("A size of a damaged image lives as long as its first one", arguments: ["with its end", "without its end", "only on disk"])
+    func laterSize(_ form: String) async throws {
+        let whole = try #require(try Self.files().first).1
+        let damaged = Array(whole.prefix(whole.count / 2)) + (form == "without its end" ? [] : [0xff, 0xd9])
+        let workers = try BuiltWorkers.make()
+        let origin = try Origin { _, connection in
+            connection.answer(200, ["Content-Type: image/jpeg", "Cache-Control: max-age=86400"], body: damaged)
+        }
+        defer { origin.stop() }
+        let folder = TemporaryFolder()
+        let house = try House([origin], folder: folder.path) { configuration in
+            configuration.transformer = workers
+            if form == "only on disk" { configuration.memoryBytes = 0 }
+        }
+        for (size, seconds) in [("50x50-fit", 94), ("60x60-fit", 100), ("70x70-fit", 100)] {
+            let got = try await Self.get(house, origin.url("/a"), size)
+            #expect(got.status == 200 && got.headers["Image-Error"] == "undecodable", "\(size): \(got.headers)")
+            #expect(got.headers["Cache-Control"] == "public, max-age=300", "\(size): \(got.headers)")
+            await house.manager.flush()
+            house.pass(Int64(seconds))
+        }
+        #expect(origin.requests.count == 1)
+        house.pass(7)
+        for size in ["60x60-fit", "70x70-fit"] {
+            #expect(try await Self.get(house, origin.url("/a"), size).outcome.outcome == .miss, "\(size)")
+        }
+        await house.stop()
+        await workers.shutDown()
+    }
+
     @Test("The truncated original is sent to all from one download, and is not cacheable")
     func originals() async throws {
         var bodies: [String: (ImageFormat, [UInt8])] = [:]
