@@ -12,7 +12,9 @@ package struct JSONObject: Sendable {
         try self.init(bytes, at: 0, isLenient: isLenient)
         var scanner = JSONScanner(at: range.upperBound)
         scanner.skipWhitespace(bytes.span)
-        guard scanner.position == bytes.count else { throw JSONError(.trailingBytes, at: scanner.position) }
+        guard scanner.position == bytes.count || isLenient && JSONPreamble.isEnd(bytes[scanner.position...]) else {
+            throw JSONError(.trailingBytes, at: scanner.position)
+        }
     }
 
     package init(_ bytes: [UInt8], at offset: Int, isLenient: Bool = false) throws(JSONError) {
@@ -32,6 +34,10 @@ package struct JSONObject: Sendable {
             var isOpen = true
             while isOpen {
                 scanner.skipWhitespace(span)
+                if isLenient, !members.isEmpty, scanner.position < span.count, span[scanner.position] == UInt8(ascii: "}") {
+                    scanner.position += 1
+                    break
+                }
                 let name = try scanner.name(span)
                 scanner.skipWhitespace(span)
                 let value = try scanner.value(span)
@@ -57,6 +63,11 @@ package struct JSONObject: Sendable {
 
     private init(bytes: [UInt8], members: [(name: JSONToken, value: JSONToken)], range: Range<Int>) {
         (self.bytes, self.members, self.range) = (bytes, members, range)
+    }
+
+    /// The bytes of a token, with the quotes of a string.
+    package func raw(_ token: JSONToken) -> ArraySlice<UInt8> {
+        bytes[token.kind == .string ? token.range.lowerBound - 1..<token.range.upperBound + 1 : token.range]
     }
 
     package func characters(of token: JSONToken) -> ArraySlice<UInt8> {

@@ -7,6 +7,8 @@ package enum SourceError: Error, Sendable, CustomStringConvertible {
     case status(Int, page: Int, retryAfter: Duration?)
     case document(RemotePageError, page: Int)
     case item(BadSourceItem)
+    /// No item was valid, so that the list may be an error with status 200.
+    case allInvalid([String])
     case tooMuch(String)
     /// The next page is one that was read before.
     case circle(page: Int)
@@ -24,6 +26,7 @@ package enum SourceError: Error, Sendable, CustomStringConvertible {
         case .document(let fault, let page):
             "page \(page), \(fault)" + (fault.isOfLocation ? "; `items` in the source's declaration is the pointer to the list" : "")
         case .item(let item): "\(item)"
+        case .allInvalid(let items): "all items of the list are invalid: \(items.first ?? "")"
         case .tooMuch(let reason): reason
         case .circle(let page): "page \(page) names a next page that was read before"
         case .ignored: "page 2 has the list of page 1; the API may not know the parameter of `next`"
@@ -49,7 +52,7 @@ package enum SourceError: Error, Sendable, CustomStringConvertible {
         case .fetch: .fetch
         case .status: .status
         case .document, .circle, .ignored, .missing: .document
-        case .item: .item
+        case .item, .allInvalid: .item
         case .tooMuch: .limit
         case .refused(.busy): .busy
         case .refused: .refused

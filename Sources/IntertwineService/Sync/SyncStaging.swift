@@ -20,6 +20,7 @@ final class SyncStaging: @unchecked Sendable {
     private var page: [UInt8] = []
     private var hash = SHA256()
     private var list: [UInt8]?
+    private var areLines = false
     private var batch: [(item: ValidatedItem, number: Int)] = []
     private var progress = SourceProgress()
 
@@ -63,6 +64,7 @@ final class SyncStaging: @unchecked Sendable {
         try await withTaskCancellationHandler {
             try await perform { stage in
                 guard let snapshot = stage.snapshot else { throw SnapshotRejection.empty }
+                guard stage.progress.items > 0 || stage.progress.skipped == 0 else { throw SourceError.allInvalid(stage.progress.invalid) }
                 stage.snapshot = nil
                 var progress = stage.progress
                 return try snapshot.apply(removing: stage.source.removable) { done in
@@ -99,7 +101,8 @@ final class SyncStaging: @unchecked Sendable {
         do {
             let page = try RemotePage(
                 page, items: source.items, key: source.key, cursor: source.next.pointer, at: head.url.text, isLatin: head.isLatin,
-                areLines: head.areLines, mayEnd: source.next.isCounted && progress.pages > 1)
+                areLines: head.areLines, continuesLines: areLines, mayEnd: source.next.isCounted && progress.pages > 1)
+            if progress.pages == 1 { areLines = page.isLines }
             guard page.hasList else {
                 progress.pages -= 1
                 return nil

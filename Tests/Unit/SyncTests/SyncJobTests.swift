@@ -276,6 +276,32 @@ struct SyncJobTests {
         api.origin.stop()
     }
 
+    @Test("The id of the last item may be the cursor, to a page without items", arguments: ["/data/users/-1/id", "/-1/id"])
+    func afterLast(_ pointer: String) async throws {
+        let ids = (1...5).map { "u\($0)" }
+        let api = try Api([]) { state in
+            state.instead = { request, connection in
+                let after = request.path.split(separator: "=").dropFirst().first.flatMap { ids.firstIndex(of: String($0)) }
+                let users =
+                    "[\(ids.dropFirst(after.map { $0 + 1 } ?? 0).prefix(2).map { Api.user($0, version: 1) }.joined(separator: ","))]"
+                connection.answer(200, body: Array((pointer == "/-1/id" ? users : #"{"data":{"users":\#(users)}}"#).utf8))
+                return true
+            }
+        }
+        let house = try House(api.origin) { source in
+            if pointer == "/-1/id" { source.items = JSONPointer("") ?? JSONPointer(member: "") }
+            source.next = .cursor(JSONPointer(pointer) ?? JSONPointer(member: ""), parameter: "starting_after")
+        }
+        for _ in 0..<2 { #expect(try await house.run().items == 5) }
+        #expect(
+            Set(api.origin.requests.map(\.path)) == [
+                "/users", "/users?starting_after=u2", "/users?starting_after=u4", "/users?starting_after=u5",
+            ])
+        #expect(try await house.ids() == ids)
+        await house.stop()
+        api.origin.stop()
+    }
+
     @Test("A last page that names itself ends the list, and an API that ignores its cursor is an error", arguments: [true, false])
     func ownNext(isURL: Bool) async throws {
         for ignoresCursor in [false, true] {
@@ -406,6 +432,75 @@ struct SyncJobTests {
             await house.stop()
             api.origin.stop()
         }
+    }
+
+    @Test(
+        "A page that is no list keeps the items, whatever the form of the list",
+        arguments: ["declared lines", "lines", "array", "member", "numbered", "key"])
+    func otherForms(_ form: String) async throws {
+        @Sendable func page(_ ids: [String]) -> String {
+            let users = ids.map { Api.user($0, version: 1) }
+            return switch form {
+            case "declared lines", "lines": users.map { $0 + "\n" }.joined()
+            case "array": "[\(users.joined(separator: ","))]"
+            case "member": #"{"data":{"users":[\#(users.joined(separator: ","))]}}"#
+            default: "{\(users.enumerated().map { "\"\($0.offset)\":\($0.element)" }.joined(separator: ",\n"))}"
+            }
+        }
+        let errors = [
+            #"{"error":"later"}"#, #"{"message":"later","status":500}"#, "<html>\n<body>later</body>\n</html>", "later", "null",
+            "{\n\"error\": 1\n}",
+            #"{"id":null,"error":1}"#, "",
+        ]
+        let answer = Mutex("")
+        let api = try Api([]) { state in
+            state.instead = { request, connection in
+                let type = form == "declared lines" ? ["Content-Type: application/x-ndjson"] : []
+                let body = request.path.hasSuffix("=2") ? answer.withLock { $0 } : page(["a", "b"])
+                connection.answer(200, type + ["Link: </users?page=2>; rel=next"], body: Array(body.utf8))
+                return true
+            }
+        }
+        let house = try House(api.origin) { source in
+            if form != "member" { source.items = JSONPointer("") ?? JSONPointer(member: "") }
+            (source.key, source.removable, source.policy) = (form == "key" ? "id" : nil, 1, .skip)
+        }
+        answer.withLock { $0 = page(["c"]) }
+        #expect(try await house.run().items == 3)
+        for error in errors {
+            // The items of an object may have any names, and no line of a declared type is an empty list.
+            if form == "key" ? error.first == "{" : form == "declared lines" && error.isEmpty { continue }
+            answer.withLock { $0 = error }
+            #expect(try await house.failure().hasPrefix("page 2"), "\(error)")
+            #expect(try await house.ids() == ["a", "b", "c"], "\(error)")
+        }
+        await house.stop()
+        api.origin.stop()
+    }
+
+    @Test("A list of which all items are invalid removes nothing", arguments: ["[E]", "[E,1]", #"{"k":E}"#, #"{"error":"denied"}"#])
+    func allInvalid(_ form: String) async throws {
+        let api = try Api([]) { state in
+            state.instead = { _, connection in
+                connection.answer(200, body: Array(#"[\#(Api.user("a", version: 1))]"#.utf8))
+                return true
+            }
+        }
+        let house = try House(api.origin) { source in
+            (source.items, source.key) = (JSONPointer("") ?? JSONPointer(member: ""), "id")
+            (source.removable, source.policy) = (1, .skip)
+        }
+        try await house.run()
+        api.change { state in
+            state.instead = { _, connection in
+                connection.answer(200, body: Array(form.replacing("E", with: #"{"error":{"code":1}}"#).utf8))
+                return true
+            }
+        }
+        for _ in 0..<2 { #expect(try await house.failure().hasPrefix("all items of the list are invalid: page 1, item 1: ")) }
+        #expect(try await house.ids() == ["a"])
+        await house.stop()
+        api.origin.stop()
     }
 
     @Test(

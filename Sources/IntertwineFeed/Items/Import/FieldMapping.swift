@@ -87,7 +87,7 @@ package struct FieldMapping: Sendable, Hashable {
             var unconverted: [UInt8]?
             for pointer in pointers {
                 guard let token = try pointer.value(in: object), token.kind != .null else { continue }
-                let raw = object.bytes[token.kind == .string ? token.range.lowerBound - 1..<token.range.upperBound + 1 : token.range]
+                let raw = object.raw(token)
                 let value = SourceValue(token, in: object)
                 if let texts = try origin.texts(of: value) {
                     if texts.isEmpty { continue }

@@ -12,7 +12,7 @@ package struct RemotePage: Sendable {
     /// Nil if a later page has no list, as many APIs answer beyond the last one.
     private let list: Range<Int>?
     /// True if each line is an item (NDJSON).
-    private let isLines: Bool
+    package let isLines: Bool
     /// The field that has the name of an item's member, if the list may be an object.
     private let key: String?
     package let cursor: String?
@@ -20,12 +20,12 @@ package struct RemotePage: Sendable {
 
     package init(
         _ bytes: [UInt8], items: JSONPointer, key: String? = nil, cursor: JSONPointer? = nil, at url: String? = nil, isLatin: Bool = false,
-        areLines: Bool = false, mayEnd: Bool = false
+        areLines: Bool = false, continuesLines: Bool = false, mayEnd: Bool = false
     ) throws(RemotePageError) {
         (self.url, self.key) = (url, key)
         let bytes = JSONPreamble.text(bytes, isLatin: isLatin)
         self.bytes = bytes
-        isLines = items.isRoot && key == nil && Self.areLines(bytes, isDeclared: areLines)
+        isLines = items.isRoot && key == nil && Self.areLines(bytes, isDeclared: areLines, isContinued: continuesLines)
         if mayEnd && Self.isNothing(bytes[...]) || isLines {
             (list, self.cursor) = (isLines ? bytes.indices : nil, nil)
             return
@@ -62,6 +62,10 @@ package struct RemotePage: Sendable {
         leavingOut report: ((ItemError) -> Void)? = nil,
         _ body: (Result<ValidatedItem, ItemError>?) throws -> Void
     ) throws {
+        let lines = isLines ? Self.lines(of: bytes) : []
+        guard lines.isEmpty || lines.contains(where: { isIdentified($0, kind, fields) }) else {
+            throw RemotePageError(reason: "no line is an item", offset: lines[0].lowerBound)
+        }
         try forEachElement { try body(element($0, $1, kind, fields, conditions, report)) }
     }
 
@@ -100,6 +104,13 @@ package struct RemotePage: Sendable {
         return Array(hash.digest())
     }
 
+    /// An error with status 200 is a line too. It has no id, and must not end the list. A kind may get the id from another field.
+    private func isIdentified(_ line: Range<Int>, _ kind: any ItemKind, _ fields: FieldMapping?) -> Bool {
+        guard let object = try? object(line, ""), var item = try? fields?.fields(from: object) ?? ItemFields(object) else { return false }
+        item.base = url
+        return (try? item.token("id")) != nil || (try? kind.validate(item, leavingOut: { _ in })) != nil
+    }
+
     private func element(
         _ range: Range<Int>, _ name: String, _ kind: any ItemKind, _ fields: FieldMapping?, _ conditions: [SourceCondition],
         _ report: ((ItemError) -> Void)?
@@ -127,13 +138,17 @@ package struct RemotePage: Sendable {
             if bytes[range.lowerBound] == UInt8(ascii: "{") {
                 let object = try JSONObject(bytes, at: range.lowerBound, isLenient: true)
                 guard object.range == range else { throw JSONError(.expectedCommaOrEnd, at: range.upperBound) }
-                guard let key, !object.members.contains(where: { object.matches($0.name, key) }) else { return object }
+                let isNamed = object.members.contains { object.matches($0.name, key ?? "") && !SourceValue($0.value, in: object).isAbsent }
+                guard let key, !isNamed else { return object }
                 var named: [UInt8] = [UInt8(ascii: "{")]
                 named.append(jsonString: key.utf8)
                 named.append(UInt8(ascii: ":"))
                 named.append(jsonString: name.utf8)
-                if !object.members.isEmpty { named.append(UInt8(ascii: ",")) }
-                return try JSONObject(named + bytes[range].dropFirst(), isLenient: true)
+                for member in object.removing(key).members {
+                    named += [UInt8(ascii: ",")] + object.raw(member.name) + [UInt8(ascii: ":")] + object.raw(member.value)
+                }
+                named.append(UInt8(ascii: "}"))
+                return try JSONObject(named, isLenient: true)
             }
             var scanner = JSONScanner(at: range.lowerBound, isLenient: true)
             token = try scanner.value(bytes.span)
@@ -145,12 +160,16 @@ package struct RemotePage: Sendable {
 
     // MARK: Lines
 
-    /// Other lines than those of a declared type have an object on the second one too: an object alone may be an error with status 200.
-    private static func areLines(_ bytes: [UInt8], isDeclared: Bool) -> Bool {
+    /// Unless the type declares lines, or the first page had them, the second line is an object too, and they are not one object together: an
+    /// object alone may be an error with status 200.
+    private static func areLines(_ bytes: [UInt8], isDeclared: Bool, isContinued: Bool) -> Bool {
         guard let start = bytes.firstIndex(where: { $0 > 0x20 }) else { return isDeclared }
         guard bytes[start] == UInt8(ascii: "{") else { return isDeclared && bytes[start] != UInt8(ascii: "[") }
-        guard !isDeclared, let end = bytes[start...].firstIndex(of: 0x0A) else { return isDeclared }
-        return bytes[end...].first { $0 > 0x20 } == UInt8(ascii: "{")
+        if isDeclared || isContinued { return true }
+        guard let line = bytes[start...].firstIndex(of: 0x0A), bytes[line...].first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else {
+            return false
+        }
+        return (try? end(of: start, in: bytes)).map { !JSONPreamble.isEnd(bytes[$0...]) } ?? true
     }
 
     /// The lines that are not empty. A record separator may begin a line (RFC 7464), and a comma may end it.
@@ -199,10 +218,14 @@ package struct RemotePage: Sendable {
         let isObject = bytes[start] == UInt8(ascii: "{")
         guard isObject || bytes[start] == UInt8(ascii: "[") else { return nil }
         let closing = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
-        var (found, index, place): (Int?, Int, Int) = (nil, 0, start + 1)
+        var (found, last, index, place): (Int?, Int?, Int, Int) = (nil, nil, 0, start + 1)
         while true {
             place = try position(after: place, in: bytes)
-            if bytes[place] == closing { return found }
+            if bytes[place] == closing {
+                guard token == JSONPointer.last, !isObject, let last else { return found }
+                return try find(tokens.dropFirst(), pointer, in: bytes, at: last)
+            }
+            last = place
             var key = String(index)
             if isObject { (key, place) = try name(at: place, in: bytes) }
             if key == token, let hit = try find(tokens.dropFirst(), pointer, in: bytes, at: place) {

@@ -95,6 +95,17 @@ struct JSONArrayTests {
     func refused(text: String, reason: JSONError.Reason, offset: Int) {
         #expect(throws: JSONError(reason, at: offset)) { try JSONArray(Array(text.utf8)) }
     }
+
+    @Test("A comma before the end of a lenient object is left out")
+    func trailingComma() throws {
+        for text in [#"{"a":1,}"#, #"{"a":1 , }"#] {
+            #expect(try JSONObject(Array(text.utf8), isLenient: true).members.count == 1)
+            #expect(throws: JSONError.self) { try JSONObject(Array(text.utf8)) }
+        }
+        for text in ["{,}", #"{"a":1,,}"#, #"{"a":1,"#] {
+            #expect(throws: JSONError.self) { try JSONObject(Array(text.utf8), isLenient: true) }
+        }
+    }
 }
 
 @Suite("Byte checks in words of eight bytes")

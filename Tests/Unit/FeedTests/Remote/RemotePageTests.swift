@@ -163,9 +163,55 @@ struct RemotePageTests {
 
     @Test(
         "An object that is no list of lines is none",
-        arguments: ["{}", "{\"error\":\"x\"}", "{\n\"error\":\"x\"\n}\n", "{\"a\":[\n1]}\n"])
+        arguments: [
+            "{}", "{\"error\":\"x\"}", "{\n\"error\":\"x\"\n}\n", "{\"a\":[\n1]}\n", "{\"error\":\n{\"code\":1}}",
+            "{\"a\":\n{\"b\":1},\n\"c\":\n{}\n}\n",
+        ])
     func noLines(_ text: String) throws {
         #expect(try Self.read(text).fault?.reason == "the document is not an array")
+    }
+
+    @Test("An object with an object on its second line is one document, also if it is a list of numbered ones")
+    func numberedLines() throws {
+        for end in ["", "\n", "\n\0"] {
+            let read = try Self.read("{\"0\":\n\(Self.user("a")),\n\"2\":\n\(Self.user("b"))\n}\(end)")
+            #expect(read.ids == ["a", "b"] && read.bad.isEmpty && read.fault == nil, "\(read)")
+        }
+    }
+
+    @Test(
+        "A page after a page of lines is one too, also with one line or with none that is valid JSON",
+        arguments: ["A", "A\n", "A\n{\"id\":", "[A]", #"{"username":"a","avatarUrl":"https://example.com/a","type":"regular"}"#])
+    func continuedLines(_ form: String) throws {
+        let text = Array(form.replacing("A", with: Self.user("a")).utf8)
+        let page = try RemotePage(text, items: try #require(JSONPointer("")), continuesLines: true)
+        var ids: [String] = []
+        try page.forEachItem(of: UserKind(), nil) { if case .success(let item) = $0 { ids.append(item.id) } }
+        #expect(ids == ["a"])
+        #expect(throws: RemotePageError.self) { try RemotePage([], items: try #require(JSONPointer("")), continuesLines: true) }
+    }
+
+    @Test(
+        "Lines of which none is an object with an id are no list",
+        arguments: [
+            #"{"error":"later"}"#, #"{"message":"later","status":500}"#, "{\n\"error\": \"later\"\n}\n",
+            "<html>\n<body>later</body>\n</html>", "later",
+            "null", "{}", #"{"error":1}"# + "\n" + #"{"error":2}"#, #"{"id":null}"#, #"{"id":""}"#, #"{"id":"cut"#, "\u{1E}{\"error\":1}",
+            "1\n2",
+        ])
+    func errorLines(_ text: String) throws {
+        let fields = FieldMapping([
+            ("id", .pointer(JSONPointer(member: "id"))), ("username", .pointer(JSONPointer(member: "username"))),
+            ("avatarUrl", .constant("https://example.com/a")),
+            ("type", .constant("regular")),
+        ])
+        let condition = SourceCondition(JSONPointer(member: "id"), .present(true))
+        for (fields, conditions) in [(nil, []), (fields, []), (fields, [condition])] {
+            let page = try RemotePage(Array(text.utf8), items: try #require(JSONPointer("")), areLines: true)
+            #expect(throws: RemotePageError.self) {
+                try page.forEachItem(of: UserKind(), fields, where: conditions) { _ in Issue.record("an item") }
+            }
+        }
     }
 
     @Test(
@@ -175,6 +221,10 @@ struct RemotePageTests {
             (#"[{"n":1},null,{}]"#, ["0", "2"], 0), (#"{"a":1,"b":{},"c":null,"d":[]}"#, ["b"], 2), (#"{}"#, [], 0),
             (#"{"a":{"n":NaN}}"#, ["a"], 0),
             (#"{"a":{"x":007}, "b" : { } }"#, ["a", "b"], 0), (#"{"7":{},"8":{}}"#, ["7", "8"], 0), (#"{"a b/ü":{}}"#, ["a b/ü"], 0),
+            (#"{"a":{"id":null},"b":{"id":"","n":1},"c":{"n":[1],"id": null , "m":"}"},"d":{"\u0069d":null}}"#, ["a", "b", "c", "d"], 0),
+            (#"{"a":{"id":undefined},"b":{"id":[]},"c":{"id":null,"id":""}}"#, ["a", "b", "c"], 0),
+            (#"[{"id":null},{"id":"x"}]"#, ["0", "x"], 0),
+            (#"{"a":{"id":null,"id":"x"},"b":{"id":false},"c":{"id":{}}}"#, [], 3),
         ])
     func named(_ list: String, _ expected: [String], _ invalid: Int) throws {
         let fields = FieldMapping([
