@@ -116,7 +116,7 @@ struct ItemListRoutes: Sendable {
 
     private static let search = Parameter.text(
         "q", .string(maxLength: 200),
-        "Beginnings of words of the texts, the kind and the id; an item has all of them. Of more words than eight, the longest count.",
+        "Beginnings of words of the texts, the kind and the id; an item has all of them. At most eight words count, the longest ones.",
         example: "\"lantern\""
     ) { (query) throws(Problem) in
         let text = try query.text("q")
@@ -333,7 +333,10 @@ final class ItemIndexer: Sendable {
     private func isComplete(until end: ContinuousClock.Instant?) async throws -> Bool {
         var step = Self.step
         while true {
-            do { if try await update(step) < step { return true } } catch {
+            do {
+                if try await update(step) < step { return true }
+                step = min(Self.step, step + max(1, step / 8))
+            } catch {
                 // A step may exceed the statement timeout of a busy database.
                 guard step > 1 else { throw error }
                 step /= 2
