@@ -12,12 +12,12 @@ public struct ServerSettings: Sendable, SettingsSection {
     public var port = 8080
     @Setting(
         "server.public-url", "Prefix of absolute hrefs, such as https://feed.example.com; empty for relative ones.", .reload,
-        allowed: "empty, or an http or https URL without query, fragment or trailing slash", where: { $0.isEmpty || Self.isBase($0) })
+        allowed: Self.allowedBase, where: { $0.isEmpty || Self.isBase($0) })
     public var publicURL = ""
     @Setting(
         "server.documents-url",
         "Address of the documentation site that `make site` builds, to which the page at / and the operators' console link; empty for no link.",
-        allowed: "empty, or an http or https URL without query, fragment or trailing slash", where: { $0.isEmpty || Self.isBase($0) })
+        allowed: Self.allowedBase, where: { $0.isEmpty || Self.isBase($0) })
     public var documentsURL = ""
     @Setting(
         "server.trusted-proxies",
@@ -53,8 +53,13 @@ public struct ServerSettings: Sendable, SettingsSection {
             && !text.hasSuffix(" ")
     }
 
+    private static let allowedBase = "empty, or an http or https URL of a host without user, query, fragment or trailing slash"
+
     private static func isBase(_ text: String) -> Bool {
-        guard let scheme = ["http://", "https://"].first(where: text.hasPrefix), text.utf8.count > scheme.utf8.count else { return false }
+        // A fetch reads https:///x as a browser does, as https://x.
+        guard let scheme = ["http://", "https://"].first(where: text.hasPrefix), !text.dropFirst(scheme.count).hasPrefix("/"),
+            (try? FetchURL(text)) != nil
+        else { return false }
         return !text.hasSuffix("/") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !#"?#"<>\^`{|}"#.utf8.contains($0) }
     }
 }

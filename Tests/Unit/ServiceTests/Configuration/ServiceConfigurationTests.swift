@@ -175,6 +175,27 @@ struct ServiceConfigurationTests {
         }
     }
 
+    @Test(
+        "A URL of a setting has a host, a port that exists and no user",
+        arguments: ["server.public-url", "server.documents-url", "admin.jwt.jwks-url", "viewers.jwt.jwks-url"])
+    func urls(key: String) async throws {
+        for value in [
+            "https://user:pw@host.example", "https://user@host.example/a", "https://:pw@host.example", "https://host.example:99999",
+            "https://host.example:0", "https://host.example:a", "https://[::1", "https://[1::2::3]", "https://a b.example",
+            "ftp://host.example", "host.example", "https://", "https://#a",
+        ] {
+            #expect(try #require(await refusal(flags: [key: value])).hasPrefix("\(key): '\(value)' (flag) is not allowed; allowed: "))
+        }
+        if key.hasPrefix("server.") {
+            for value in ["//host.example", "https:///x", "https:/x.example", "https:\\\\x.example", "https://host.example:/"] {
+                #expect(await refusal(flags: [key: value]) != nil, "\(value)")
+            }
+        }
+        for value in ["https://host.example", "https://host.example:8443/a", "https://8.8.8.8/a", "https://[2606:4700::1]:8443"] {
+            #expect(await refusal(flags: [key: value]) == nil, "\(value)")
+        }
+    }
+
     @Test("One request field for two settings of the viewer is refused")
     func sharedField() async throws {
         let reason = "viewers: header, language-header and attributes-header must be different fields"
