@@ -44,6 +44,8 @@ package final class PostgresConnection: @unchecked Sendable {
     }
 
     private let handle: OpaquePointer
+    /// Read once, because libpq has none for a lost connection.
+    package let backend: Int32
     private let timeline: PostgresTimelines.TimelinePosition?
     private let address: PostgresAddress
     private let pulse: PostgresPulse?
@@ -58,6 +60,7 @@ package final class PostgresConnection: @unchecked Sendable {
         _ address: PostgresAddress, _ settings: PostgresSettings = PostgresSettings(), pulse: PostgresPulse? = nil
     ) throws(PostgresError) {
         (handle, timeline) = try PendingSession.open(address, settings, pulse)
+        backend = PQbackendPID(handle)
         self.pulse = pulse
         self.address = address
         let timeout = settings.statementTimeout ?? address.statementTimeout
@@ -80,8 +83,6 @@ package final class PostgresConnection: @unchecked Sendable {
     deinit {
         PQfinish(handle)
     }
-
-    package var backend: Int32 { PQbackendPID(handle) }
 
     var isReusable: Bool {
         guard PQstatus(handle) == CONNECTION_OK else { return false }

@@ -90,6 +90,37 @@ struct SessionTests {
         try database.psql("ALTER TABLE hidden RENAME TO item")
     }
 
+    @Test("A session that ends between a failed write and its ROLLBACK leaves the next writes whole")
+    func lostRollback() async throws {
+        let store = try PostgresFeedStore(address)
+        _ = try await store.put(Self.user("before"), releasing: false, unless: { _ in })
+        var sessions: [Int] = []
+        for round in 0..<5 {
+            await #expect(throws: CancellationError.self) {
+                try await store.writing { _ -> (Bool, InPlaceUpdate?) in
+                    // The session's advisory lock and its transaction end with it, whether or not the client learns of that.
+                    let ended = try database.psql(
+                        """
+                        SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
+                        WHERE datname = current_database() AND application_name = 'intertwine writer' AND state = 'idle in transaction'
+                        """)
+                    #expect(ended == "1")
+                    throw CancellationError()
+                }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<3 {
+                    group.addTask { _ = try await store.put(Self.user("\(round)-\(number)"), releasing: false, unless: { _ in }) }
+                }
+                try await group.waitForAll()
+            }
+            sessions.append(store.connectionStatistics.sessions)
+        }
+        #expect(try await store.read { try $0.count(in: .content) } == 16)
+        // A reader, the listener, and one of each writing thread: those that ended are not counted.
+        #expect(sessions.allSatisfy { $0 <= 5 }, "\(sessions)")
+    }
+
     // MARK: Waits
 
     @Test("Writes that wait for a lock stop no read, and end after five seconds")
