@@ -104,15 +104,14 @@ package struct JSONArray: Sendable {
         guard scanner.position < span.count else { throw JSONError(.endOfText, at: scanner.position) }
         guard span[scanner.position] == UInt8(ascii: "[") else { throw JSONError(.expectedArray, at: scanner.position) }
         scanner.position += 1
-        scanner.skipWhitespace(span)
         var elements: [JSONToken] = []
         var isOpen = true
-        if scanner.position < span.count, span[scanner.position] == UInt8(ascii: "]") {
-            scanner.position += 1
-            isOpen = false
-        }
         while isOpen {
             scanner.skipWhitespace(span)
+            if elements.isEmpty || isLenient, scanner.position < span.count, span[scanner.position] == UInt8(ascii: "]") {
+                scanner.position += 1
+                break
+            }
             elements.append(try scanner.value(span))
             scanner.skipWhitespace(span)
             guard scanner.position < span.count else { throw JSONError(.endOfText, at: scanner.position) }

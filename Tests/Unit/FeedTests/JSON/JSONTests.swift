@@ -105,6 +105,14 @@ struct JSONArrayTests {
         for text in ["{,}", #"{"a":1,,}"#, #"{"a":1,"#] {
             #expect(throws: JSONError.self) { try JSONObject(Array(text.utf8), isLenient: true) }
         }
+        for text in ["[1,]", "[1 , ]"] {
+            #expect(try JSONArray(Array(text.utf8), isLenient: true).elements.count == 1)
+            #expect(throws: JSONError.self) { try JSONArray(Array(text.utf8)) }
+        }
+        for text in ["[,]", "[1,,]", "[1,"] {
+            #expect(throws: JSONError.self) { try JSONArray(Array(text.utf8), isLenient: true) }
+        }
+        #expect(try JSONArray(Array("[ ]".utf8)).elements.isEmpty)
     }
 }
 
