@@ -146,7 +146,7 @@ final class SignalHandler: @unchecked Sendable {
         _exit(128 + number)
     }
 
-    /// What `begin` makes is what the closure that it returns removes, so that no signal comes between the two.
+    /// `begin` makes something and returns what removes it. No signal comes between the two.
     var beginning: @Sendable (_ begin: () throws -> @Sendable () -> Void) throws -> Void {
         { [state] begin in
             try state.outcome.withLock { outcome in
