@@ -29,12 +29,13 @@ struct OperationReaderTests {
         ]
         #expect(try reader.read(Array(body.utf8)) == expected)
         #expect(try reader.read(Array(#"{"operations":[]}"#.utf8)).isEmpty)
+        #expect(try reader.read(Array(#"{"operations":[{"remove":"user:é"},]}"#.utf8)) == [expected[5]])
     }
 
     @Test(
         "A body without a list of operations returns 400",
         arguments: [
-            "", "{}", "[", "[]", #"{"remove":"user:a"}"#, #"[{"remove":"user:a"}]"#, #"{"operations":[{"remove":"user:a"},]}"#,
+            "", "{}", "[", "[]", #"{"remove":"user:a"}"#, #"[{"remove":"user:a"}]"#, #"{"operations":[{"remove":"user:a"},,]}"#,
             #"{"operations":{"remove":"user:a"}}"#, #"{"operations":null}"#, #"{"operations":[],"operations":[]}"#, #"{"operations":"[]"}"#,
         ])
     func noList(body: String) {
