@@ -75,7 +75,8 @@ package final class PostgresConnection: @unchecked Sendable {
             }, Unmanaged.passUnretained(warnings).toOpaque())
         // Overrides the defaults of role and database. This comes first, as a standby takes no serializable snapshot.
         let isolation = settings.readsOneState ? "repeatable read" : "read committed"
-        try execute("SET default_transaction_isolation = '\(isolation)'; SET standard_conforming_strings = on")
+        // Compilation would take longer than the statements, which are short.
+        try execute("SET default_transaction_isolation = '\(isolation)'; SET standard_conforming_strings = on; SET jit = off")
         // An acknowledged write is on the server's disk. Stronger settings, such as remote_apply, remain.
         try execute("SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
     }
