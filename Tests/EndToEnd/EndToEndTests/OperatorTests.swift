@@ -155,7 +155,7 @@ struct OperatorTests {
             (#"{"kind":"ad","# + user.dropFirst(), "kind"), (#"{"id":"other","# + user.dropFirst(), "id"),
             (#"{"username":"B","# + user.dropFirst(), "username"), (#"{"kind":null,"# + user.dropFirst(), "kind"), ("{}", "username"),
         ]
-        let texts = ["{", "{}x", user.replacing(":", with: "="), "\u{1}", "", "\(user.dropLast()),}", "[1,]", "{'a':1}"]
+        let texts = ["{", "{}x", user.replacing(":", with: "="), "\u{1}", "", "\(user.dropLast()),,}", "[1,]", "{'a':1}"]
         try await offPool {
             let service = try RunningService(settings: [RunningService.tokenSetting])
             for (body, named) in items {

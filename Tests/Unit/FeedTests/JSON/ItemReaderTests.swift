@@ -102,7 +102,8 @@ struct ItemReaderTests {
     @Test(
         "Reading continues with the next valid item after an element of invalid JSON",
         arguments: [
-            ("{\"kind\":\"user\",}", "comma"), ("{\"kind\":\"user\" \"id\":1}", "comma"), ("{\"kind\":user}", "value"),
+            ("{\"kind\":\"user\",}", "username"), ("{\"kind\":\"user\",,}", "name"),
+            ("{\"kind\":\"user\" \"id\":1}", "comma"), ("{\"kind\":user}", "value"),
             ("{\"kind\":\"us\\er\"}", "username"), ("{\"kind\":\"user\nid\":1}", "comma"),
             ("7", "object"), ("null", "object"), ("nope", "object"), ("\"text\"", "object"), ("[{}]", "object"), ("", "object"),
             ("{\"a\":01}", "kind"), ("{\"kind\":'user', 'a': {'b': 1}}", "name"), ("}", "object"), ("NaN", "object"),
