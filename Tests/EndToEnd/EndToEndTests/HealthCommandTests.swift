@@ -14,6 +14,8 @@ struct HealthCommandTests {
     func success() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(1))
+            // The first check may take longer than a response waits.
+            try poll { try service.get("/readyz").status == 200 }
             for (arguments, path) in [([], "/healthz"), (["--ready"], "/readyz")] as [([String], String)] {
                 let result = try Self.run(service, arguments)
                 #expect(result.code == 0 && result.lines == ["http://127.0.0.1:\(service.port)\(path): 200"])

@@ -70,7 +70,8 @@ struct MissingPartTests {
         let line = try #require(try folder.refusal())
         #expect(line.contains(reason) && line.contains("--accept-data-loss"), "\(line)")
         let service = try folder.serve(flags: ["--accept-data-loss"])
-        #expect(try service.get("/readyz").status == 200)
+        // The first check may take longer than a response waits.
+        try poll { try service.get("/readyz").status == 200 }
         service.stop()
         #expect(try folder.refusal() == nil)
     }

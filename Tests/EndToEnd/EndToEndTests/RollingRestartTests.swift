@@ -47,7 +47,8 @@ struct RollingRestartTests {
             defer { balancer.signal(SIGTERM) }
             try poll { (try? RunningService.ask(RawClient(port: front), "GET", "/readyz").status) == 200 }
 
-            let load = Load(port: front, clients: 8)
+            // More would fill the readers' queue of a busy machine for a second, after which a replica is not ready.
+            let load = Load(port: front, clients: 4)
             for _ in 0..<Self.rounds {
                 for index in replicas.indices {
                     let before = load.answers.served
