@@ -276,32 +276,6 @@ struct SyncJobTests {
         api.origin.stop()
     }
 
-    @Test("The id of the last item may be the cursor, to a page without items", arguments: ["/data/users/-1/id", "/-1/id"])
-    func afterLast(_ pointer: String) async throws {
-        let ids = (1...5).map { "u\($0)" }
-        let api = try Api([]) { state in
-            state.instead = { request, connection in
-                let after = request.path.split(separator: "=").dropFirst().first.flatMap { ids.firstIndex(of: String($0)) }
-                let users =
-                    "[\(ids.dropFirst(after.map { $0 + 1 } ?? 0).prefix(2).map { Api.user($0, version: 1) }.joined(separator: ","))]"
-                connection.answer(200, body: Array((pointer == "/-1/id" ? users : #"{"data":{"users":\#(users)}}"#).utf8))
-                return true
-            }
-        }
-        let house = try House(api.origin) { source in
-            if pointer == "/-1/id" { source.items = JSONPointer("") ?? JSONPointer(member: "") }
-            source.next = .cursor(JSONPointer(pointer) ?? JSONPointer(member: ""), parameter: "starting_after")
-        }
-        for _ in 0..<2 { #expect(try await house.run().items == 5) }
-        #expect(
-            Set(api.origin.requests.map(\.path)) == [
-                "/users", "/users?starting_after=u2", "/users?starting_after=u4", "/users?starting_after=u5",
-            ])
-        #expect(try await house.ids() == ids)
-        await house.stop()
-        api.origin.stop()
-    }
-
     @Test("A last page that names itself ends the list, and an API that ignores its cursor is an error", arguments: [true, false])
     func ownNext(isURL: Bool) async throws {
         for ignoresCursor in [false, true] {

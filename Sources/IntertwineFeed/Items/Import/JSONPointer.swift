@@ -2,9 +2,6 @@ internal import IntertwinePrimitives
 
 /// A JSON Pointer (RFC 6901), such as `/data/items` or `/users/0/name`.
 package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
-    /// The last element of a list: no index of RFC 6901, which has none for it.
-    static let last = "-1"
-
     let tokens: [String]
     package let description: String
 
@@ -75,17 +72,16 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 
     private static func element(_ token: String, of array: JSONToken, in bytes: Span<UInt8>) -> JSONToken? {
         var scanner = JSONScanner(at: array.range.lowerBound + 1, isLenient: true)
-        var (index, last): (Int, JSONToken?) = (0, nil)
+        var index = 0
         while true {
             scanner.skipWhitespace(bytes)
             guard scanner.position < array.range.upperBound, bytes[scanner.position] != UInt8(ascii: "]"),
                 let value = try? scanner.value(bytes)
-            else { return last }
+            else { return nil }
             if token == String(index) { return value }
-            if token == Self.last { last = value }
             index += 1
             scanner.skipWhitespace(bytes)
-            guard scanner.position < array.range.upperBound, bytes[scanner.position] == UInt8(ascii: ",") else { return last }
+            guard scanner.position < array.range.upperBound, bytes[scanner.position] == UInt8(ascii: ",") else { return nil }
             scanner.position += 1
         }
     }

@@ -218,14 +218,10 @@ package struct RemotePage: Sendable {
         let isObject = bytes[start] == UInt8(ascii: "{")
         guard isObject || bytes[start] == UInt8(ascii: "[") else { return nil }
         let closing = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
-        var (found, last, index, place): (Int?, Int?, Int, Int) = (nil, nil, 0, start + 1)
+        var (found, index, place): (Int?, Int, Int) = (nil, 0, start + 1)
         while true {
             place = try position(after: place, in: bytes)
-            if bytes[place] == closing {
-                guard token == JSONPointer.last, !isObject, let last else { return found }
-                return try find(tokens.dropFirst(), pointer, in: bytes, at: last)
-            }
-            last = place
+            if bytes[place] == closing { return found }
             var key = String(index)
             if isObject { (key, place) = try name(at: place, in: bytes) }
             if key == token, let hit = try find(tokens.dropFirst(), pointer, in: bytes, at: place) {

@@ -43,21 +43,6 @@ struct FieldMappingTests {
         #expect(try Self.mapped(.text, String(decoding: json, as: UTF8.self)) == (text.isEmpty ? nil : "\"\(text)\""))
     }
 
-    @Test(
-        "The last element of a list is read at -1",
-        arguments: [
-            (#"[1,2,3]"#, "/v/-1", "3"), (#"[{"a":1},{"a":2}]"#, "/v/-1/a", "2"), (#"[[1,2],[3,4]]"#, "/v/-1/0", "3"), ("[]", "/v/-1", nil),
-            (#"[1,2,]"#, "/v/-1", "2"), (#"{"-1":7}"#, "/v/-1", "7"), (#"[{"a":1},2]"#, "/v/-1/a", nil), ("[1]", "/v/-2", nil),
-            ("7", "/v/-1", nil),
-        ])
-    func last(_ value: String, _ pointer: String, _ expected: String?) throws {
-        let json = "{\"v\":\(value)}"
-        #expect(try Self.mapped(.pointer(try #require(JSONPointer(pointer))), json) == expected)
-        let cursor = try RemotePage(Array("{\"l\":[],\"v\":\(value)}".utf8), items: JSONPointer(member: "l"), cursor: JSONPointer(pointer))
-            .cursor
-        #expect(cursor == expected)
-    }
-
     @Test("Long HTML is read in time that grows with its length", .timeLimit(.minutes(1)))
     func long() throws {
         for (part, count) in [
