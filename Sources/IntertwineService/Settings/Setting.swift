@@ -90,7 +90,8 @@ final class SettingRow<Value: Sendable>: Sendable {
     func value(of texts: [String], from origin: SettingOrigin) throws(ConfigurationError) -> Value {
         let wrong = texts.first { $0.utf8.contains(0) || isList && $0.isEmpty || parse([$0]) == nil }
         guard wrong == nil, let value = parse(texts) else {
-            let shown = wrong.map { isHidden($0) ? "(secret)" : $0 } ?? ""
+            // A refused URL may have a password.
+            let shown = wrong.map { isHidden($0) || $0.contains("://") && $0.contains("@") ? "(secret)" : $0 } ?? ""
             throw ConfigurationError("\(key): '\(shown)' (\(origin)) is not allowed; allowed: \(allowed)")
         }
         return value
