@@ -51,7 +51,7 @@ struct SQLiteLedgerTests {
         let victim = try Program.victim("viewers", scratch.path("ledger.sqlite"), "\(TestSize.full(400_000, small: 80_000))")
         var memory: [Int] = []
         while let line = victim.line() { memory.append(try #require(Int(line))) }
-        #expect(memory.count == 8)
+        try #require(memory.count == 8, "\(memory)")
         // The caches of SQLite fill, 8 MiB and 2 MiB; counters of the last minute are the same number all the time. After 120,000 viewers
         // nothing grows any more.
         #expect(memory[7] < 16_000, "\(memory)")
