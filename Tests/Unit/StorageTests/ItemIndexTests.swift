@@ -108,6 +108,27 @@ struct ItemIndexTests {
         }
     }
 
+    @Test("Frequent and rare words of many items are found on PostgreSQL")
+    func frequent() async throws {
+        let store = try scratch.store(.postgresql)
+        let address = try #require(try scratch.items(.postgresql) as? PostgresItemLocation).address
+        _ = try await store.put(user("a", "Other"))
+        try await update(store)
+        // A sample of 8 % has enough of the frequent word, and none of a tenth.
+        let connection = try PostgresConnection(address, PostgresSettings(applicationName: "tests"))
+        try connection.execute(
+            """
+            INSERT INTO item_entry (kind, id, title, state, changed, search)
+            SELECT 'user', 'x' || n, '', 'public', 0, array_to_tsvector(CASE
+                WHEN n % 100 = 0 THEN '{same,tenth,rare}'::text[] WHEN n % 10 = 0 THEN '{same,tenth}' ELSE '{same}' END)
+            FROM generate_series(1, 140000) AS n
+            """)
+        for (word, total) in [("same", nil), ("tenth", nil), ("rare", 1_400), ("other", 1), ("none", 0)] as [(String, Int?)] {
+            let found = try await store.items(query(word, limit: 50))
+            #expect(found.total == total && Set(found.items.map(\.key)).count == min(50, total ?? 50), "\(word): \(found.items.count)")
+        }
+    }
+
     @Test("No text finds the filters of an index, nor that of an index made before", arguments: StoreKind.allCases)
     func filters(kind: StoreKind) async throws {
         let written = try scratch.store(kind)
