@@ -130,7 +130,14 @@ async function ads() {
     place.replaceChildren(table("Campaigns", columns, campaigns.filter((one) =>
       (of.value === "" || one.state === of.value) && `${one.campaign} ${one.advertiser}`.toLowerCase().includes(text))))
   }
-  for (const control of [words, of]) control.addEventListener("input", filter)
+  // Characters that arrive in one frame filter once.
+  let frame
+  for (const control of [words, of]) {
+    control.addEventListener("input", () => {
+      cancelAnimationFrame(frame)
+      frame = requestAnimationFrame(filter)
+    })
+  }
   filter()
   const form = create("form", { ariaLabel: "Campaigns" }, create("label", {}, "Campaign or advertiser ", words), create("label", {}, "State ", of),
     create("a", { href: "/#add=campaign", textContent: "Book a campaign" }), create("a", { href: "/reports#by=ad&preset=yesterday", textContent: "Yesterday by ad" }),
