@@ -15,7 +15,7 @@ package struct ItemReader: Sendable {
 
     private enum State: Sendable, Equatable {
         case start
-        case lines(skipping: Bool)
+        case lines(JSONLines, skipping: Bool)
         case arrayItem
         case arraySeparator
         case skipping(ItemSplitter)
@@ -35,6 +35,7 @@ package struct ItemReader: Sendable {
 
     package private(set) var line = 1
     private var lineStart = 0
+    private var lineEnd: UInt8 = 0x0A
     package private(set) var last = (line: 1, index: Int?.none, offset: 0)
     package private(set) var leftOut: [InvalidItem] = []
 
@@ -60,7 +61,7 @@ package struct ItemReader: Sendable {
             let outcome: Outcome?
             switch state {
             case .start: outcome = decide()
-            case .lines(let isSkipping): outcome = isSkipping ? skipLine() : nextLine()
+            case .lines(let lines, let isSkipping): outcome = isSkipping ? skipLine(of: lines) : nextLine(of: lines)
             case .arrayItem: outcome = nextArrayItem()
             case .arraySeparator: outcome = nextSeparator()
             case .skipping(let splitter): outcome = skip(splitter)
@@ -83,7 +84,11 @@ package struct ItemReader: Sendable {
             position += 1
             index = 0
             state = .arrayItem
-        case UInt8(ascii: "{"): state = .lines(skipping: false)
+        case UInt8(ascii: "{"), 0x1E:
+            let isComplete = isAtEnd || buffer.count - position > Self.itemLimit
+            guard let lines = JSONLines(buffer.span, from: position, isComplete: isComplete) else { return .needsBytes }
+            if lines.separator == 0x0D { lineEnd = 0x0D }
+            state = .lines(lines, skipping: false)
         default:
             state = .finished
             return .unreadable(.notAList(line: line, column: consumed + position - lineStart + 1))
@@ -93,34 +98,35 @@ package struct ItemReader: Sendable {
 
     // MARK: Lines
 
-    private mutating func nextLine() -> Outcome? {
-        skipWhitespace()
+    private mutating func nextLine(of lines: JSONLines) -> Outcome? {
+        consume(to: buffer[position...].firstIndex { $0 > 0x20 } ?? buffer.count)
         guard position < buffer.count else {
             guard isAtEnd else { return .needsBytes }
             state = .finished
             return nil
         }
         let end: Int
-        if let newline = buffer[position...].firstIndex(of: 0x0A) {
-            end = newline
+        if let separator = buffer[position...].firstIndex(of: lines.separator) {
+            end = separator
         } else if buffer.count - position > Self.itemLimit {
-            state = .lines(skipping: true)
+            state = .lines(lines, skipping: true)
             return bad(tooLong)
         } else if isAtEnd {
             end = buffer.count
         } else {
             return .needsBytes
         }
-        defer { position = end }
-        return item(onLineTo: end)
+        defer { consume(to: end) }
+        guard let text = JSONLines.text(of: buffer[position..<end]) else { return nil }
+        consume(to: text.lowerBound)
+        return item(onLineTo: text.upperBound)
     }
 
     private mutating func item(onLineTo end: Int) -> Outcome {
         guard end - position <= Self.itemLimit else { return bad(tooLong) }
         do throws(JSONError) {
             let object = try JSONObject(buffer, at: position, isLenient: true)
-            let rest = buffer[object.range.upperBound..<max(end, object.range.upperBound)].filter { ![0x20, 0x09, 0x0D].contains($0) }
-            guard rest == [UInt8(ascii: ",")] || JSONPreamble.isEnd(rest) else {
+            guard JSONPreamble.isEnd(buffer[object.range.upperBound..<max(end, object.range.upperBound)]) else {
                 return bad(ItemError(JSONError(.trailingBytes, at: position)))
             }
             // An object that continues after the newline is not a line of NDJSON: the line is truncated at the newline.
@@ -140,15 +146,15 @@ package struct ItemReader: Sendable {
         }
     }
 
-    private mutating func skipLine() -> Outcome? {
-        guard let newline = buffer[position...].firstIndex(of: 0x0A) else {
-            position = buffer.count
+    private mutating func skipLine(of lines: JSONLines) -> Outcome? {
+        guard let end = buffer[position...].firstIndex(of: lines.separator) else {
+            consume(to: buffer.count)
             guard isAtEnd else { return .needsBytes }
             state = .finished
             return nil
         }
-        position = newline
-        state = .lines(skipping: false)
+        consume(to: end)
+        state = .lines(lines, skipping: false)
         return nil
     }
 
@@ -276,7 +282,7 @@ package struct ItemReader: Sendable {
 
     private func lines(from start: Int, to end: Int) -> Int {
         var count = 0
-        for byte in buffer[start..<end] where byte == 0x0A { count += 1 }
+        for byte in buffer[start..<end] where byte == lineEnd { count += 1 }
         return count
     }
 

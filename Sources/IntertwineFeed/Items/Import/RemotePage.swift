@@ -165,20 +165,17 @@ package struct RemotePage: Sendable {
     private static func areLines(_ bytes: [UInt8], isDeclared: Bool, isContinued: Bool) -> Bool {
         guard let start = bytes.firstIndex(where: { $0 > 0x20 }) else { return isDeclared }
         guard bytes[start] == UInt8(ascii: "{") else { return isDeclared && bytes[start] != UInt8(ascii: "[") }
-        if isDeclared || isContinued { return true }
-        guard let line = bytes[start...].firstIndex(of: 0x0A), bytes[line...].first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else {
-            return false
-        }
+        guard let lines = JSONLines(bytes.span) else { return false }
+        if isDeclared || isContinued || lines.isSequence { return true }
+        guard let lineEnd = bytes[start...].firstIndex(of: lines.separator), let second = JSONLines.text(of: bytes[lineEnd...]),
+            bytes[second.lowerBound] == UInt8(ascii: "{")
+        else { return false }
         return (try? end(of: start, in: bytes)).map { !JSONPreamble.isEnd(bytes[$0...]) } ?? true
     }
 
-    /// The lines that are not empty. A record separator may begin a line (RFC 7464), and a comma may end it.
+    /// The lines that are not empty.
     private static func lines(of bytes: [UInt8]) -> [Range<Int>] {
-        bytes.split(separator: 0x0A).compactMap { line in
-            let start = line.firstIndex { $0 > 0x20 }
-            let end = line.lastIndex { $0 > 0x20 && $0 != UInt8(ascii: ",") }
-            return start.flatMap { start in end.map { start..<max(start, $0) + 1 } }
-        }
+        JSONLines(bytes.span).map { bytes.split(separator: $0.separator).compactMap(JSONLines.text) } ?? []
     }
 
     // MARK: JSON around the items

@@ -154,6 +154,22 @@ struct ItemReaderTests {
         #expect(read("[\(user("a"))]\nx") == ["a", "2: something follows the end of the array"])
     }
 
+    @Test(
+        "Each form of lines is read, and an invalid text is one bad item",
+        arguments: [
+            ("A\rB\r", []), ("A\r\rB", []), ("A,\r\n\r\nB,", []), ("M1\nB", []), ("\u{FEFF}A\n\u{FEFF}B\n", []),
+            ("\u{FEFF}\u{FEFF}A\r\u{FEFF}B", []), ("\u{1E}A\n\u{1E}B\n", []), ("\n\u{1E}A\u{1E}B", []),
+            ("\u{FEFF}\u{1E}A\n\u{1E}\u{1E}B", []),
+            ("\u{1E}{\n\"x\":1,\nMA\n\u{1E}{\r\nMB", []), ("A\n\0\0\nB\0", []), ("A\n,\nB", []), ("A\rx\rB", ["2: an object is expected"]),
+            ("\u{1E}A\n\u{1E}{\"kind\":\n\u{1E}B", ["2: ends too early"]), ("A\n{\n\u{FEFF}B", ["2: ends too early"]),
+            ("\u{1E}A\n\n\u{1E}7\n\u{1E}B", ["3: an object is expected"]),
+        ])
+    func lines(_ form: String, _ bad: [String]) {
+        let text = form.replacing("MA", with: user("a").dropFirst()).replacing("MB", with: user("b").dropFirst())
+            .replacing("M1", with: user("a", ",\"x\":\"\r\"")).replacing("A", with: user("a")).replacing("B", with: user("b"))
+        #expect(read(text) == ["a"] + bad + ["b"])
+    }
+
     @Test("An oversized item is skipped, and the next item is read", arguments: [true, false])
     func tooLong(isArray: Bool) {
         let giant = user("giant", #","x":"\#(String(repeating: "{,[ ", count: 400_000))""#)

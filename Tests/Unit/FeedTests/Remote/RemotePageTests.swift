@@ -145,10 +145,13 @@ struct RemotePageTests {
             ("\u{1E}A\n\u{1E}B\n", false), ("A\nB", true), ("A", true), ("\u{1E}A", true), ("", true), ("[A,B]", true),
             ("[\nA,\nB\n]", true), ("[\nA,\nB\n]", false), ("A\n{\"id\":\nB", false), ("A\n{\"id\":\"x\nB", false),
             ("{\"id\":\nA\nB", false), ("{\"id\":1}}\nA\nB", false),
+            ("A\rB", false), ("A\r\rB\r", true), ("\u{FEFF}A\n\u{FEFF}B", false), ("\u{FEFF}A\r\u{FEFF}B", true), ("\u{1E}A", false),
+            ("\u{1E}A\u{1E}B", false), ("\u{1E}{\n\"x\":1,\nMA\n\u{1E}{\r\nMB\n", false), ("\u{1E}A\n\u{1E}{\"id\":\n\u{1E}B", true),
             ("A\n1\nB", true), ("x\nA\nB", true), ("A\nB\n{\"id\":\"tr", false), ("A\nB\n,\n", false),
         ])
     func lines(_ form: String, _ areLines: Bool) throws {
-        let text = form.replacing("A", with: Self.user("a")).replacing("B", with: Self.user("b"))
+        let text = form.replacing("MA", with: Self.user("a").dropFirst()).replacing("MB", with: Self.user("b").dropFirst())
+            .replacing("A", with: Self.user("a")).replacing("B", with: Self.user("b"))
         let page = try RemotePage(Array(text.utf8), items: try #require(JSONPointer("")), areLines: areLines)
         var (ids, invalid): ([String], Int) = ([], 0)
         try page.forEachItem(of: UserKind(), nil) { element in
@@ -157,7 +160,7 @@ struct RemotePageTests {
             default: invalid += 1
             }
         }
-        let invalidLines = form.split(whereSeparator: \.isNewline).filter { $0.contains("{") || $0 == "1" || $0 == "x" }.count
+        let invalidLines = form.split(whereSeparator: \.isNewline).filter { $0.contains("{\"") || $0 == "1" || $0 == "x" }.count
         #expect(ids == ["a", "b"].filter { form.contains($0.uppercased()) } && invalid == invalidLines, "\(ids) \(invalid)")
     }
 
