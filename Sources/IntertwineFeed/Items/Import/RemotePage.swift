@@ -62,9 +62,14 @@ package struct RemotePage: Sendable {
         leavingOut report: ((ItemError) -> Void)? = nil,
         _ body: (Result<ValidatedItem, ItemError>?) throws -> Void
     ) throws {
-        let lines = isLines ? Self.lines(of: bytes) : []
-        guard lines.isEmpty || lines.contains(where: { isIdentified($0, kind, fields) }) else {
-            throw RemotePageError(reason: "no line is an item", offset: lines[0].lowerBound)
+        if isLines {
+            let lines = Self.lines(of: bytes)
+            guard lines.contains(where: { isIdentified($0, kind, fields) }) || bytes.allSatisfy(Self.isSpace) else {
+                throw RemotePageError(reason: "no line is an item", offset: lines.first?.lowerBound ?? 0)
+            }
+            guard lines.last.map(isWhole) ?? true else {
+                throw RemotePageError(reason: "the last line ends too early", offset: bytes.count)
+            }
         }
         try forEachElement { try body(element($0, $1, kind, fields, conditions, report)) }
     }
@@ -178,6 +183,17 @@ package struct RemotePage: Sendable {
         JSONLines(bytes.span).map { bytes.split(separator: $0.separator).compactMap(JSONLines.text) } ?? []
     }
 
+    /// False for a last line that has no end and is no JSON value: its producer did not finish the list.
+    private func isWhole(_ last: Range<Int>) -> Bool {
+        let hasEnd = bytes[last.upperBound...].contains { $0 == 0x0A || $0 == 0x0D }
+        guard !hasEnd || JSONLines(bytes.span)?.isSequence ?? false else { return true }
+        var scanner = JSONScanner(at: last.lowerBound, isLenient: true)
+        guard let value = try? scanner.value(bytes.span) else { return false }
+        return hasEnd || value.kind != .invalid && JSONPreamble.isEnd(bytes[scanner.position..<last.upperBound])
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+
     // MARK: JSON around the items
 
     private static func position(after index: Int, in bytes: [UInt8]) throws(RemotePageError) -> Int {
@@ -273,7 +289,7 @@ package struct RemotePage: Sendable {
 
     private static func isNothing(_ value: ArraySlice<UInt8>) -> Bool {
         let nothing = ["", "null", "false", "\"\"", "0", "[]", "{}"]
-        return value.count <= 64 && nothing.contains { $0.utf8.elementsEqual(value.filter { $0 > 0x20 }) }
+        return value.count <= 64 && nothing.contains { $0.utf8.elementsEqual(value.filter { !isSpace($0) }) }
     }
 
     private static func text(of token: JSONToken, in bytes: [UInt8]) -> String {

@@ -117,7 +117,8 @@ struct RemotePageTests {
         try page.forEachItem(of: UserKind(), nil) { _ in Issue.record("an item") }
         #expect(page.cursor == nil)
         for wrong in [
-            "<html>", #"{"items":true}"#, #"{"items":{"a":1}}"#, #"{"items":"x"}"#, #"{"items":["#, #"{"data":[1]}"#, #"{"error":"later"}"#,
+            "<html>", "\0\0", "\0", ",", #"{"items":true}"#, #"{"items":{"a":1}}"#, #"{"items":"x"}"#, #"{"items":["#, #"{"data":[1]}"#,
+            #"{"error":"later"}"#,
         ] {
             #expect(throws: RemotePageError.self) { try RemotePage(Array(wrong.utf8), items: items, mayEnd: true) }
         }
@@ -147,7 +148,8 @@ struct RemotePageTests {
             ("{\"id\":\nA\nB", false), ("{\"id\":1}}\nA\nB", false),
             ("A\rB", false), ("A\r\rB\r", true), ("\u{FEFF}A\n\u{FEFF}B", false), ("\u{FEFF}A\r\u{FEFF}B", true), ("\u{1E}A", false),
             ("\u{1E}A\u{1E}B", false), ("\u{1E}{\n\"x\":1,\nMA\n\u{1E}{\r\nMB\n", false), ("\u{1E}A\n\u{1E}{\"id\":\n\u{1E}B", true),
-            ("A\n1\nB", true), ("x\nA\nB", true), ("A\nB\n{\"id\":\"tr", false), ("A\nB\n,\n", false),
+            ("A\n1\nB", true), ("x\nA\nB", true), ("A\nB\n{\"id\":\"tr\n", false), ("A\nB\n,\n", false),
+            ("A\n{\"id\":007\nB", true), ("A\nB\n{\"id\":1}", true), ("A\rB\r{\"id\":\r", true),
         ])
     func lines(_ form: String, _ areLines: Bool) throws {
         let text = form.replacing("MA", with: Self.user("a").dropFirst()).replacing("MB", with: Self.user("b").dropFirst())
@@ -184,7 +186,7 @@ struct RemotePageTests {
 
     @Test(
         "A page after a page of lines is one too, also with one line or with none that is valid JSON",
-        arguments: ["A", "A\n", "A\n{\"id\":", "[A]", #"{"username":"a","avatarUrl":"https://example.com/a","type":"regular"}"#])
+        arguments: ["A", "A\n", "A\n{\"id\":\n", "[A]", #"{"username":"a","avatarUrl":"https://example.com/a","type":"regular"}"#])
     func continuedLines(_ form: String) throws {
         let text = Array(form.replacing("A", with: Self.user("a")).utf8)
         let page = try RemotePage(text, items: try #require(JSONPointer("")), continuesLines: true)
@@ -200,7 +202,7 @@ struct RemotePageTests {
             #"{"error":"later"}"#, #"{"message":"later","status":500}"#, "{\n\"error\": \"later\"\n}\n",
             "<html>\n<body>later</body>\n</html>", "later",
             "null", "{}", #"{"error":1}"# + "\n" + #"{"error":2}"#, #"{"id":null}"#, #"{"id":""}"#, #"{"id":"cut"#, "\u{1E}{\"error\":1}",
-            "1\n2",
+            "1\n2", "\0\0\n", ",", ",\n,", "\u{1E}\n", "\n\0",
         ])
     func errorLines(_ text: String) throws {
         let fields = FieldMapping([
@@ -214,6 +216,22 @@ struct RemotePageTests {
             #expect(throws: RemotePageError.self) {
                 try page.forEachItem(of: UserKind(), fields, where: conditions) { _ in Issue.record("an item") }
             }
+        }
+    }
+
+    @Test(
+        "A page of lines whose producer did not finish the last one is no list, as an array without its end is none",
+        arguments: [
+            "A\nB\n{\"id\":\"c\",\"username\":\"C", "A\nB\n{", "A\r\nB\r\n{\"id\":\"c\"", "A\rB\r{\"id\"", "A\nB\n{\"id\":[1,", "A\nB\nnul",
+            "A\nB\n\"x", "A\n{\"id\":\"c\"  ", "\u{1E}A\n\u{1E}{\"id\":", "\u{1E}A\n\u{1E}{\n\"id\":\"c\",\n",
+            "A\nB\n{\"id\":\"c\"},{\"id\"",
+            "[A,B,{\"id\":\"c\"", "[A,B", "[A,B,",
+        ])
+    func unfinished(_ form: String) throws {
+        let text = Array(form.replacing("A", with: Self.user("a")).replacing("B", with: Self.user("b")).utf8)
+        #expect(throws: RemotePageError.self) {
+            let page = try RemotePage(text, items: try #require(JSONPointer("")), areLines: true)
+            try page.forEachItem(of: UserKind(), nil) { _ in }
         }
     }
 
