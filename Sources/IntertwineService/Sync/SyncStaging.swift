@@ -120,16 +120,22 @@ final class SyncStaging: @unchecked Sendable {
             var number = 0
             let leavingOut: ((ItemError) -> Void)? =
                 source.policy == .skip ? { [self] in omit($0, number: number + 1) } : nil
-            try page.forEachItem(of: source.kind, source.fields, where: source.conditions, leavingOut: leavingOut) { element in
+            var first: BadSourceItem?
+            let hasItem = try page.forEachItem(
+                of: source.kind, source.fields, where: source.conditions, leavingOut: leavingOut
+            ) { element in
                 number += 1
                 switch element {
                 case nil: break
                 case .success(let item):
                     batch.append((item, number))
                     if batch.count >= Self.batchSize { try flush() }
-                case .failure(let fault): try refuse(fault, number: number)
+                case .failure(let fault):
+                    first = first ?? BadSourceItem(page: progress.pages, number: number, fault: fault)
+                    try refuse(fault, number: number)
                 }
             }
+            if let first, !hasItem { throw SourceError.allInvalid([first.description]) }
             try flush()
             return (page.cursor, number)
         } catch let error as RemotePageError {

@@ -57,21 +57,30 @@ package struct RemotePage: Sendable {
         }
     }
 
+    /// Returns false if all items are invalid and none has an id: an error with status 200 may be a list too.
+    @discardableResult
     package func forEachItem(
         of kind: any ItemKind, _ fields: FieldMapping?, where conditions: [SourceCondition] = [],
         leavingOut report: ((ItemError) -> Void)? = nil,
         _ body: (Result<ValidatedItem, ItemError>?) throws -> Void
-    ) throws {
+    ) throws -> Bool {
         if isLines {
             let lines = Self.lines(of: bytes)
-            guard lines.contains(where: { isIdentified($0, kind, fields) }) || bytes.allSatisfy(Self.isSpace) else {
+            guard lines.contains(where: { isIdentified($0, "", kind, fields) }) || bytes.allSatisfy(Self.isSpace) else {
                 throw RemotePageError(reason: "no line is an item", offset: lines.first?.lowerBound ?? 0)
             }
             guard lines.last.map(isWhole) ?? true else {
                 throw RemotePageError(reason: "the last line ends too early", offset: bytes.count)
             }
         }
-        try forEachElement { try body(element($0, $1, kind, fields, conditions, report)) }
+        var (isEmpty, hasItem) = (true, isLines)
+        try forEachElement { range, name in
+            let element = element(range, name, kind, fields, conditions, report)
+            isEmpty = false
+            if !hasItem { hasItem = (try? element?.get()) != nil || element == nil || isIdentified(range, name, kind, fields) }
+            try body(element)
+        }
+        return isEmpty || hasItem
     }
 
     /// Calls the body with each item; with nil for one that is no object.
@@ -91,8 +100,10 @@ package struct RemotePage: Sendable {
             var name = String(index)
             if isObject { (name, position) = try Self.name(at: position, in: bytes) }
             let end = try Self.end(of: position, until: closing, in: bytes)
-            // An API that stores lists as objects writes whole numbers as an array, with null for each number that is missing.
-            if key == nil || bytes[position..<end] != ArraySlice("null".utf8) { try body(position..<end, name) }
+            // An API that stores lists as objects writes whole numbers as an array, with null for each number that is missing. A list with
+            // gaps has other members than items.
+            let isOther = isObject && key == nil && Int(name) == nil
+            if !isOther, key == nil || bytes[position..<end] != ArraySlice("null".utf8) { try body(position..<end, name) }
             index += 1
             position = try Self.position(after: end, in: bytes)
             switch bytes[position] {
@@ -109,9 +120,11 @@ package struct RemotePage: Sendable {
         return Array(hash.digest())
     }
 
-    /// An error with status 200 is a line too. It has no id, and must not end the list. A kind may get the id from another field.
-    private func isIdentified(_ line: Range<Int>, _ kind: any ItemKind, _ fields: FieldMapping?) -> Bool {
-        guard let object = try? object(line, ""), var item = try? fields?.fields(from: object) ?? ItemFields(object) else { return false }
+    /// An error with status 200 has no id, and must not end the list. A kind may get the id from another field.
+    private func isIdentified(_ range: Range<Int>, _ name: String, _ kind: any ItemKind, _ fields: FieldMapping?) -> Bool {
+        guard let object = try? object(range, name), var item = try? fields?.fields(from: object) ?? ItemFields(object) else {
+            return false
+        }
         item.base = url
         return (try? item.token("id")) != nil || (try? kind.validate(item, leavingOut: { _ in })) != nil
     }

@@ -236,6 +236,33 @@ struct RemotePageTests {
     }
 
     @Test(
+        "A list has an item if one is valid, has an id, or is left out by a condition",
+        arguments: [
+            ("[]", true), (#"[{"error":1}]"#, false), ("[7]", false), ("[null,[]]", false), (#"[{"id":null},{"id":""}]"#, false),
+            ("[A]", true),
+            (#"[{"error":1},{"id":"a"}]"#, true), (#"[{"id":7}]"#, true), (#"[{"type":"divider"}]"#, true), (#"[{"error":1},A]"#, true),
+            (#"{"7":{"error":1}}"#, false), (#"{"7":{"error":1},"8":A}"#, true),
+        ])
+    func hasItem(_ form: String, _ expected: Bool) throws {
+        let text = Array(form.replacing("A", with: Self.user("a")).utf8)
+        let page = try RemotePage(text, items: try #require(JSONPointer("")))
+        let condition = SourceCondition(JSONPointer(member: "type"), .noneOf(["divider"]))
+        #expect(try page.forEachItem(of: UserKind(), nil, where: [condition]) { _ in } == expected)
+    }
+
+    @Test("A list with gaps has only items with a number as name")
+    func gaps() throws {
+        for list in [
+            #"{"0":A,"2":B,"meta":{"id":"m","username":"M","avatarUrl":"https://example.com/a","type":"regular"}}"#,
+            #"{"0":A,"_links":{"self":{}},"2":B,"total":2,"more":null,"1a":{"id":"x"}}"#,
+        ] {
+            let text = list.replacing("A", with: Self.user("a")).replacing("B", with: Self.user("b"))
+            #expect(try Self.read(text) == Read(ids: ["a", "b"]))
+            #expect(try Self.read("{\"d\":\(text)}", items: "/d") == Read(ids: ["a", "b"]))
+        }
+    }
+
+    @Test(
         "The values of an object are items with their names",
         arguments: [
             (#"{"-Na":{"n":1},"-N\u0062":{}}"#, ["-Na", "-Nb"], 0), (#"{"a":{"id":"own"},"b":{"id":7}}"#, ["own", "7"], 0),
