@@ -14,7 +14,8 @@ enum PostgresItemSchema {
 
     /// It is created when an operator first lists items.
     static let index = PostgresPart(
-        "item-index", ItemIndex<PostgresSnapshot>.creation, migrations: [ItemIndex<PostgresSnapshot>.renewal])
+        "item-index", ItemIndex<PostgresSnapshot>.creation,
+        migrations: [ItemIndex<PostgresSnapshot>.renewal, ItemIndex<PostgresSnapshot>.renewal])
 
     private static let notifications =
         """

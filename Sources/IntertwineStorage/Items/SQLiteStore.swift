@@ -71,7 +71,7 @@ package final class SQLiteStore: ItemStore {
             if known == nil { try database.execute(sql: ItemIndex<SQLiteSnapshot>.creation) }
             try database.execute(sql: ItemIndex<SQLiteSnapshot>.terms)
             let outdated = try snapshot.integer(ItemIndex<SQLiteSnapshot>.isOutdated)
-            if outdated != nil { try database.execute(sql: ItemIndex<SQLiteSnapshot>.renewal) }
+            if outdated != nil { try database.execute(sql: ItemIndex<SQLiteSnapshot>.words + ItemIndex<SQLiteSnapshot>.renewal) }
             return .commit
         }
     }

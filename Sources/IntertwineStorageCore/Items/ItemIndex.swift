@@ -87,8 +87,19 @@ package struct ItemIndex<Session: SQLSession> {
         "INSERT INTO item_touched (kind, id, at) SELECT kind, id, changed FROM item_entry WHERE true ON CONFLICT DO NOTHING"
     }
 
-    /// In SQLite, a condition of an index whose filters are words that texts may have.
-    package static var isOutdated: String { "SELECT 1 FROM item_term WHERE term >= 'kind:' AND term < 'kind;' LIMIT 1" }
+    /// In SQLite, a condition of a table of words whose tokenizer is another one.
+    package static var isOutdated: String { "SELECT 1 FROM sqlite_schema WHERE name = 'item_search' AND sql NOT LIKE '%Mc%'" }
+
+    /// SQLite's table of words. Words are split and folded before, so the tokenizer keeps the characters of filters.
+    package static var words: String {
+        """
+        DROP TABLE IF EXISTS item_search;
+        CREATE VIRTUAL TABLE item_search USING fts5(
+            words, detail = none, columnsize = 0, prefix = '2 3',
+            tokenize = "unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc' tokenchars ':-_.'");
+
+        """
+    }
 
     private static var sqlite: String {
         // Milliseconds since 1970.
@@ -102,17 +113,11 @@ package struct ItemIndex<Session: SQLSession> {
 
             """
         }
-        // Words are split and folded before, so the tokenizer keeps the characters of filters.
-        return """
-            CREATE VIRTUAL TABLE item_search USING fts5(
-                words, detail = none, columnsize = 0, prefix = '2 3', tokenize = "unicode61 remove_diacritics 0 tokenchars ':-_.'");
-
-            """
-                + trigger("item_added", "INSERT ON item", "new") + trigger("item_removed", "DELETE ON item", "old")
-                + trigger(
-                    "item_changed", "UPDATE OF variant, body ON item", "new",
-                    when: "old.body IS NOT new.body OR old.variant IS NOT new.variant")
-                + trigger("takedown_added", "INSERT ON takedown", "new") + trigger("takedown_removed", "DELETE ON takedown", "old")
+        return words + trigger("item_added", "INSERT ON item", "new") + trigger("item_removed", "DELETE ON item", "old")
+            + trigger(
+                "item_changed", "UPDATE OF variant, body ON item", "new",
+                when: "old.body IS NOT new.body OR old.variant IS NOT new.variant")
+            + trigger("takedown_added", "INSERT ON takedown", "new") + trigger("takedown_removed", "DELETE ON takedown", "old")
     }
 
     private static var postgres: String {
@@ -359,20 +364,7 @@ package struct ItemIndex<Session: SQLSession> {
     private func match(_ words: [String], _ filters: [String]) throws -> String {
         Session.dialect.isPostgreSQL
             ? (words.map { "'\($0)':*" } + filters.map { "'\($0)'" }).joined(separator: " & ")
-            : (try words.flatMap(Self.tokens).map(matchBeginning) + filters.map { "\"\($0)\"" }).joined(separator: " AND ")
-    }
-
-    /// Returns the tokens that FTS5 makes of a word: signs of vowels separate them, and several in quotation marks would be a phrase.
-    private static func tokens(_ word: String) -> [String] {
-        let tokens = word.unicodeScalars.split { scalar in
-            switch scalar.properties.generalCategory {
-            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber, .letterNumber,
-                .otherNumber:
-                false
-            default: true
-            }
-        }.map { String(String.UnicodeScalarView($0)) }
-        return tokens.isEmpty ? [word] : tokens
+            : (try words.map(matchBeginning) + filters.map { "\"\($0)\"" }).joined(separator: " AND ")
     }
 
     /// Returns the words of the index that begin with a text, as alternatives.

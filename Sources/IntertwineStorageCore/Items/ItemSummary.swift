@@ -64,9 +64,31 @@ package struct ItemSummary: Sendable, Hashable {
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
         let folded =
             isASCII ? text.lowercased() : text.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
-        return folded.unicodeScalars.split { !$0.properties.isAlphabetic && $0.properties.numericType == nil }.map {
+        return (isASCII ? folded : withoutOptionalMarks(folded)).unicodeScalars.split { !isPart($0) }.map {
             String(String.UnicodeScalarView($0.prefix(wordLength)))
         }
+    }
+
+    /// The signs of vowels of many scripts are marks, so a mark is a part of a word. The index of SQLite has the same categories.
+    private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber, .letterNumber,
+            .otherNumber, .nonspacingMark, .spacingMark:
+            true
+        default: false
+        }
+    }
+
+    /// Removes accents, and the signs of vowels and the tatweel that Hebrew and Arabic texts may omit.
+    private static func withoutOptionalMarks(_ text: String) -> String {
+        let scalars = text.decomposedStringWithCanonicalMapping.unicodeScalars.filter { scalar in
+            switch scalar.value {
+            case 0x0300...0x036F, 0x0591...0x05C7, 0x0610...0x061A, 0x064B...0x065F, 0x0670, 0x06D6...0x06ED:
+                scalar.properties.generalCategory != .nonspacingMark
+            default: scalar.value != 0x0640
+            }
+        }
+        return String(String.UnicodeScalarView(scalars)).precomposedStringWithCanonicalMapping
     }
 
     /// The words of the texts, the kind and the id, separated by spaces, with ``filter(_:_:)`` of the kind and the state.
