@@ -12,12 +12,12 @@ public struct ServerSettings: Sendable, SettingsSection {
     public var port = 8080
     @Setting(
         "server.public-url", "Prefix of absolute hrefs, such as https://feed.example.com; empty for relative ones.", .reload,
-        allowed: Self.allowedBase, where: { $0.isEmpty || Self.isBase($0) })
+        allowed: Self.allowedBase, as: Self.base)
     public var publicURL = ""
     @Setting(
         "server.documents-url",
         "Address of the documentation site that `make site` builds, to which the page at / and the operators' console link; empty for no link.",
-        allowed: Self.allowedBase, where: { $0.isEmpty || Self.isBase($0) })
+        allowed: Self.allowedBase, as: Self.base)
     public var documentsURL = ""
     @Setting(
         "server.trusted-proxies",
@@ -55,12 +55,15 @@ public struct ServerSettings: Sendable, SettingsSection {
 
     private static let allowedBase = "empty, or an http or https URL of a host without user, query, fragment or trailing slash"
 
-    private static func isBase(_ text: String) -> Bool {
+    private static func base(_ text: String) -> String? {
+        guard !text.isEmpty else { return text }
         // A fetch reads https:///x as a browser does, as https://x.
-        guard let scheme = ["http://", "https://"].first(where: text.hasPrefix), !text.dropFirst(scheme.count).hasPrefix("/"),
-            (try? FetchURL(text)) != nil
-        else { return false }
-        return !text.hasSuffix("/") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !#"?#"<>\^`{|}"#.utf8.contains($0) }
+        guard let mark = text.firstRange(of: "://"), ["http", "https"].contains(text[..<mark.lowerBound].lowercased()),
+            let host = text[mark.upperBound...].split(separator: "/", omittingEmptySubsequences: false).first, !host.isEmpty,
+            !host.hasSuffix(":"), !text.hasSuffix("/"),
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !#"?#"<>\^`{|}"#.utf8.contains($0) }), let url = try? FetchURL(text)
+        else { return nil }
+        return url.text.hasSuffix("/") ? String(url.text.dropLast()) : url.text
     }
 }
 

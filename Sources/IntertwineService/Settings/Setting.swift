@@ -23,16 +23,17 @@ enum SettingEffect: Sendable {
 }
 
 extension Setting where Value: SettingValue {
-    /// `hidden`: Returns true if a text must not be shown.
+    /// `hidden`: Returns true if a text must not be shown. `read`: Returns the usual form of a value, nil for one that is not allowed.
     init(
         wrappedValue: Value, _ key: String, _ text: String, _ effect: SettingEffect = .restart, allowed: String = Value.allowed,
-        hidden: @escaping @Sendable (String) -> Bool = { _ in false }, where isAllowed: @escaping @Sendable (Value) -> Bool = { _ in true }
+        hidden: @escaping @Sendable (String) -> Bool = { _ in false }, where isAllowed: @escaping @Sendable (Value) -> Bool = { _ in true },
+        as read: @escaping @Sendable (Value) -> Value? = { $0 }
     ) {
         self.init(
             wrappedValue,
             SettingRow(
                 key: key, text: text, allowed: allowed, isReloaded: effect == .reload, isList: false, isHidden: hidden,
-                defaults: [wrappedValue.setting], parse: { Value(setting: $0[0]).flatMap { isAllowed($0) ? $0 : nil } },
+                defaults: [wrappedValue.setting], parse: { Value(setting: $0[0]).flatMap { isAllowed($0) ? read($0) : nil } },
                 print: { [$0.setting] }))
     }
 }

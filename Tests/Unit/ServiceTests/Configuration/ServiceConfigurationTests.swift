@@ -182,19 +182,41 @@ struct ServiceConfigurationTests {
         for value in [
             "https://user:pw@host.example", "https://user@host.example/a", "https://:pw@host.example", "https://host.example:99999",
             "https://host.example:0", "https://host.example:a", "https://[::1", "https://[1::2::3]", "https://a b.example",
-            "ftp://host.example", "host.example", "https://", "https://#a",
+            "ftp://host.example", "host.example", "https://", "https://#a", "https://%zz", "https://%zz.example", "https://a..b",
+            "https://.a.example", "https://256.1.1.1", "https://1.2.3.4.5", "https://host.1",
+            "https://\(String(repeating: "a", count: 64)).example",
         ] {
             let shown = value.contains("@") ? "(secret)" : value
             #expect(try #require(await refusal(flags: [key: value])).hasPrefix("\(key): '\(shown)' (flag) is not allowed; allowed: "))
         }
         if key.hasPrefix("server.") {
-            for value in ["//host.example", "https:///x", "https:/x.example", "https:\\\\x.example", "https://host.example:/"] {
+            for value in [
+                "//host.example", "https:///x", "https:/x.example", "https:\\\\x.example", "https://host.example:/",
+                "https://host.example:", "https://host.example:/a",
+            ] {
                 #expect(await refusal(flags: [key: value]) != nil, "\(value)")
             }
         }
-        for value in ["https://host.example", "https://host.example:8443/a", "https://8.8.8.8/a", "https://[2606:4700::1]:8443"] {
+        for value in [
+            "https://host.example", "https://host.example:8443/a", "https://8.8.8.8/a", "https://[2606:4700::1]:8443",
+            "HTTPS://Host.Example",
+            "https://bücher.example", "https://host.example./a",
+        ] {
             #expect(await refusal(flags: [key: value]) == nil, "\(value)")
         }
+    }
+
+    @Test(
+        "A base of URLs is read as browsers read it",
+        arguments: [
+            ("HTTPS://Feed.Example", "https://feed.example"), ("https://Bücher.Example/Ä", "https://xn--bcher-kva.example/%C3%84"),
+            ("https://feed.example:443/a", "https://feed.example/a"), ("http://feed.example:8080", "http://feed.example:8080"),
+            ("https://feed.example./a/../b", "https://feed.example/b"), ("https://[2606:4700:0::1]", "https://[2606:4700::1]"), ("", ""),
+            ("https://feed.example/it's", "https://feed.example/it's"), ("http://127.1:80", "http://127.0.0.1"),
+        ])
+    func bases(_ text: String, _ expected: String) async throws {
+        let settings = try await read(flags: ["server.public-url": text, "server.documents-url": text]).server
+        #expect(settings.publicURL == expected && settings.documentsURL == expected)
     }
 
     @Test("One request field for two settings of the viewer is refused")
