@@ -11,7 +11,9 @@ extension FieldDeclaration {
     static func read(_ input: [FieldDeclaration], in body: [UInt8]) throws(ActionError) -> ActionInput {
         guard !input.isEmpty else { return ActionInput() }
         let fields: ItemFields
-        do { fields = try ItemFields(body.isEmpty ? Array("{}".utf8) : body) } catch { throw .invalidInput([error]) }
+        do { fields = try ItemFields(body.isEmpty ? Array("{}".utf8) : JSONPreamble.text(body), isLenient: true) } catch {
+            throw .invalidInput([error])
+        }
         var read = ActionInput()
         var json: [UInt8] = []
         var choices: [EventInput.Choice] = []

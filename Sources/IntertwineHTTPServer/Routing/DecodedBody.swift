@@ -2,9 +2,13 @@ internal import Foundation
 
 extension RouteRequest {
     package func body<Value: Decodable>(as type: Value.Type, _ shape: String) throws(Problem) -> Value {
+        let (decoder, bytes) = (JSONDecoder(), Data(request.body.bytes ?? []))
         do {
-            return try JSONDecoder().decode(type, from: Data(request.body.bytes ?? []))
+            return try decoder.decode(type, from: bytes)
         } catch {
+            // People's clients write a comma before the end of a list or an object.
+            decoder.allowsJSON5 = true
+            if let value = try? decoder.decode(type, from: bytes) { return value }
             throw .invalidBody(shape, [InvalidValue(decoding: error, shape)])
         }
     }

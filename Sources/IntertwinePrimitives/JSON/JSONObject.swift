@@ -112,7 +112,9 @@ package struct JSONArray: Sendable {
                 scanner.position += 1
                 break
             }
-            elements.append(try scanner.value(span))
+            // Two commas have an invalid element between them.
+            let isMissing = isLenient && scanner.position < span.count && span[scanner.position] == UInt8(ascii: ",")
+            elements.append(isMissing ? JSONToken(.invalid, scanner.position..<scanner.position) : try scanner.value(span))
             scanner.skipWhitespace(span)
             guard scanner.position < span.count else { throw JSONError(.endOfText, at: scanner.position) }
             switch span[scanner.position] {

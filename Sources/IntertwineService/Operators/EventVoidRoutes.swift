@@ -71,10 +71,7 @@ struct EventVoidRoutes: Sendable {
 
     private func void(_ request: RouteRequest) async throws -> ServerResponse {
         try request.query.refuseParameters(besides: [])
-        guard let object = try? JSONObject(request.request.body.bytes ?? []) else {
-            throw Problem.invalidBody(at: "", .invalid, "The body must be JSON: one object.")
-        }
-        let (selection, isDryRun) = try selection(ItemFields(object))
+        let (selection, isDryRun) = try selection(request.object())
         if !isDryRun { try await AuditContext.begin() }
         let groups = try await archive.void(selection, isDryRun: isDryRun)
         let events = groups.reduce(0) { $0 + $1.events }

@@ -65,7 +65,7 @@ struct PatchRoutes: Sendable {
     }
 
     private func patch(_ request: RouteRequest) async throws -> ServerResponse {
-        let patches = try Self.patches(in: request.request.body.bytes ?? [])
+        let patches = try Self.patches(in: JSONPreamble.text(request.request.body.bytes ?? []))
         if let index = patches.firstIndex(where: { $0.key.kind == Campaign.kind }) {
             throw Self.problem(index, ItemError(field: "kind", reason: "campaigns cannot be patched", code: .conflict))
         }
@@ -96,11 +96,13 @@ struct PatchRoutes: Sendable {
                 if isArray, !patches.isEmpty {
                     guard body[scanner.position] == UInt8(ascii: ",") else { throw JSONError(.expectedCommaOrEnd, at: scanner.position) }
                     scanner.position += 1
+                    scanner.skipWhitespace(body.span)
+                    if scanner.position < body.count, body[scanner.position] == UInt8(ascii: "]") { break }
                 }
                 guard patches.count < limit else {
                     throw Problem.invalidBody(at: "/\(limit)", .tooMany, "A request has at most \(limit) patches.")
                 }
-                let object = try JSONObject(body, at: scanner.position)
+                let object = try JSONObject(body, at: scanner.position, isLenient: true)
                 let fields = ItemFields(object)
                 patches.append(
                     Patch(
@@ -114,7 +116,7 @@ struct PatchRoutes: Sendable {
                 guard scanner.position < body.count else { throw JSONError(.endOfText, at: scanner.position) }
                 scanner.position += 1
                 scanner.skipWhitespace(body.span)
-                guard scanner.position == body.count else { throw JSONError(.expectedCommaOrEnd, at: scanner.position) }
+                guard JSONPreamble.isEnd(body[scanner.position...]) else { throw JSONError(.expectedCommaOrEnd, at: scanner.position) }
             }
             return patches
         } catch let problem as Problem {

@@ -124,7 +124,7 @@ struct TakedownRoutes: Sendable {
 
     private func takeDown(_ request: RouteRequest, _ id: String) async throws -> ServerResponse {
         let key = try key(id, in: "id")
-        let reason = try reason(request.request.body.bytes ?? [])
+        let reason = try reason(in: request)
         try await AuditContext.begin()
         let change = try await store.takeDown(key, reason: reason, at: request.now)
         AuditContext.current?.record(["takenDown": 1], items: [key.description])
@@ -156,13 +156,13 @@ struct TakedownRoutes: Sendable {
         return key
     }
 
-    private func reason(_ body: [UInt8]) throws -> String? {
-        guard !body.isEmpty else { return nil }
-        guard let object = try? JSONObject(body) else { throw Problem.invalidBody(at: "", .invalid, "The body must be JSON: one object.") }
+    private func reason(in request: RouteRequest) throws -> String? {
+        guard request.request.body.bytes?.isEmpty == false else { return nil }
+        let fields = try request.object()
+        try fields.refuseMembers(besides: ["reason"])
         let reason: String?
-        try ItemFields(object).refuseMembers(besides: ["reason"])
         do {
-            reason = try ItemFields(object).optionalText("reason", limit: 4 * Self.reasonLimit).map { String(decoding: $0, as: UTF8.self) }
+            reason = try fields.optionalText("reason", limit: 4 * Self.reasonLimit).map { String(decoding: $0, as: UTF8.self) }
         } catch {
             throw Problem.invalidBody(
                 at: "/reason", InvalidValue.Code(error), "The body is not valid: \(error).", status: .unprocessableContent)

@@ -149,10 +149,7 @@ struct CampaignRoutes: Sendable {
         return [
             Route(.get, "/admin/campaigns", operation) { try await respond($0) },
             Route(.put, "/admin/campaigns/{id}/override", overriding) { request in
-                guard let object = try? JSONObject(request.request.body.bytes ?? []) else {
-                    throw Problem.invalidBody(at: "", .invalid, "The body must be JSON: one object.")
-                }
-                let fields = ItemFields(object)
+                let fields = try request.object()
                 try fields.refuseMembers(besides: ["paused"])
                 guard let isPaused = try? fields.flag("paused") else { throw Self.invalidPause }
                 return try await override(request, isPaused ? .paused : .running)

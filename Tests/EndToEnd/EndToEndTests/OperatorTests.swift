@@ -171,6 +171,34 @@ struct OperatorTests {
         }
     }
 
+    @Test("A comma before the end of an object or a list is left out in the body of each request")
+    func commas() async throws {
+        let bodies = [
+            ("PUT", "/admin/takedowns/user:b", #"{"reason":"x"}"#, 2), ("PUT", "/admin/campaigns/none/override", #"{"paused":true}"#, 4),
+            ("POST", "/admin/events/void", #"{"from":"2020-01-01T00:00:00Z","until":"2020-12-31T00:00:00Z","dryRun":true}"#, 2),
+            ("PATCH", "/admin/items", #"{"kind":"user","id":"a","username":"B"}"#, 2),
+            ("PATCH", "/admin/items", #"[{"kind":"user","id":"a","username":"B"}]"#, 2),
+            ("POST", "/admin/operations", #"{"operations":[{"move":"user:c","before":"user:a"}]}"#, 2),
+            ("PUT", "/admin/items/user/n", Self.user, 2),
+            ("PUT", "/clients/test-1", #"{"cells":"*"}"#, 2), ("POST", "/images/viewport", #"{"visible":[]}"#, 2),
+            ("POST", "/events", #"{"events":[{"type":"impression","token":"x"}]}"#, 2),
+        ]
+        try await offPool {
+            let items = [Items.user("a"), Items.user("b"), Items.user("c")].joined(separator: "\n")
+            let service = try RunningService(items: items, settings: [RunningService.tokenSetting])
+            for (method, path, body, status) in bodies {
+                for (number, more) in ["", ",", " , \n", ",,"].enumerated() {
+                    let text = String(body.dropLast()) + more + String(body.suffix(1))
+                    let fields = ["Authorization: Bearer \(RunningService.token)", "Content-Type: application/json"]
+                    let port = path.hasPrefix("/admin/") ? service.adminPort : service.port
+                    let answer = try RunningService.ask(try RawClient(port: port), method, path, fields: fields, body: text)
+                    #expect(answer.status / 100 == (number < 3 ? status : 4), "\(method) \(path) \(text): \(answer.status) \(answer.text)")
+                    if number == 3 { #expect(answer.status != 404) }
+                }
+            }
+        }
+    }
+
     @Test("One of several concurrent conditional writes succeeds, and the others return 412")
     func lostUpdate() async throws {
         try await offPool {

@@ -123,7 +123,9 @@ def bodies():
     lines = PLAIN[1:-1].replace(b"},{", b"}\n{")
     serve("lines", [(kind, (lines + b"\n", {"Content-Type": kind}), ALL) for kind in ("application/x-ndjson", "application/jsonl", "text/plain", "application/json")] + [
         ("a sequence", (b"\x1e" + lines.replace(b"\n", b"\n\x1e"), {"Content-Type": "application/json-seq"}), ALL), ("a broken line", (lines.replace(b'"y"', b'"y', 1),), SOME),
-        ("CRLF and commas", (lines.replace(b"\n", b",\r\n"),), ALL), ("a truncated last line", (lines[:-4],), SOME), ("UTF-16", (lines.decode().encode("utf-16"),), ALL),
+        ("CR alone", (lines.replace(b"\n", b"\r"),), ALL), ("a mark on each line", (b"\xef\xbb\xbf" + lines.replace(b"\n", b"\n\xef\xbb\xbf"),), ALL),
+        ("NUL alone", (b"\0\0", {"Content-Type": "application/x-ndjson"}), CLEAR), ("commas alone", (b",\n,", {"Content-Type": "application/x-ndjson"}), CLEAR),
+        ("CRLF and commas", (lines.replace(b"\n", b",\r\n"),), ALL), ("a truncated last line", (lines[:-4],), CLEAR), ("UTF-16", (lines.decode().encode("utf-16"),), ALL),
     ])
     named = b'{"-Na":{"need":"x"},"-Nb":{"need":"y"},"-Nc":{"need":"z"}}'
     serve("named", [("an object of Firebase", (named,), ALL), ("an array of Firebase", (b'[null,{"need":"x"},{"need":"y"},null,{"need":"z"}]',), ALL),

@@ -109,7 +109,13 @@ struct JSONArrayTests {
             #expect(try JSONArray(Array(text.utf8), isLenient: true).elements.count == 1)
             #expect(throws: JSONError.self) { try JSONArray(Array(text.utf8)) }
         }
-        for text in ["[,]", "[1,,]", "[1,"] {
+        for (text, kinds) in [("[,]", [.invalid]), ("[1,,]", [.number, .invalid]), ("[,1]", [.invalid, .number])]
+            as [(String, [JSONToken.Kind])]
+        {
+            #expect(try JSONArray(Array(text.utf8), isLenient: true).elements.map(\.kind) == kinds)
+            #expect(throws: JSONError.self) { try JSONArray(Array(text.utf8)) }
+        }
+        for text in ["[1,", "[1,,", "[1 2]"] {
             #expect(throws: JSONError.self) { try JSONArray(Array(text.utf8), isLenient: true) }
         }
         #expect(try JSONArray(Array("[ ]".utf8)).elements.isEmpty)

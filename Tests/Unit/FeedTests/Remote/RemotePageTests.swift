@@ -202,7 +202,7 @@ struct RemotePageTests {
             #"{"error":"later"}"#, #"{"message":"later","status":500}"#, "{\n\"error\": \"later\"\n}\n",
             "<html>\n<body>later</body>\n</html>", "later",
             "null", "{}", #"{"error":1}"# + "\n" + #"{"error":2}"#, #"{"id":null}"#, #"{"id":""}"#, #"{"id":"cut"#, "\u{1E}{\"error\":1}",
-            "1\n2", "\0\0\n", ",", ",\n,", "\u{1E}\n", "\n\0",
+            "1\n2", "\0\0\n", ",", ",\n,", "\u{1E}\n", ",\0\n,",
         ])
     func errorLines(_ text: String) throws {
         let fields = FieldMapping([
