@@ -33,9 +33,9 @@ struct CompiledTemplate: Sendable {
             case .missing: break
             case .isTrue: values.append((field.name, true))
             case .isFalse: values.append((field.name, false))
-            case .text:
+            case .text, .zero:
                 let mark = Unicode.Scalar(placeholders.lowerBound + UInt32(index)).map { String($0) }
-                values.append((field.name, TemplateValue(renderText: mark ?? "")))
+                values.append((field.name, TemplateValue(renderText: mark ?? "", isNull: state == .zero)))
             }
         }
         return values
@@ -72,6 +72,8 @@ struct CompiledTemplate: Sendable {
 struct TemplateField: Sendable {
     enum State: Sendable, Hashable {
         case missing, text, isTrue, isFalse
+        /// The number of a count, which is never missing. Sections omit it.
+        case zero
     }
 
     let name: String
@@ -81,12 +83,13 @@ struct TemplateField: Sendable {
     init(name: String, reference: FieldReference) {
         self.name = name
         self.reference = reference
-        states = (reference.isRequired ? [] : [.missing]) + (reference.type == .boolean ? [.isTrue, .isFalse] : [.text])
+        let first: [State] = name.hasPrefix(SortField.countPrefix) ? [.zero] : reference.isRequired ? [] : [.missing]
+        states = first + (reference.type == .boolean ? [.isTrue, .isFalse] : [.text])
     }
 
     func state(of text: String?) -> State {
         guard let text else { return .missing }
-        guard reference.type == .boolean else { return .text }
+        guard reference.type == .boolean else { return text == "0" && states.contains(.zero) ? .zero : .text }
         return text == "true" ? .isTrue : .isFalse
     }
 }
@@ -105,7 +108,7 @@ private struct TemplateValues: MustacheParent, MustacheCustomRenderable {
 
 private struct TemplateValue: MustacheParent, MustacheCustomRenderable {
     let renderText: String
-    let isNull = false
+    let isNull: Bool
 
     /// Returns nil, because a value has no members.
     func child(named: String) -> Any? { nil }

@@ -7,6 +7,7 @@ import Testing
 struct TextTemplateTests {
     static let known: [(name: String, reference: FieldReference)] = [
         ("id", .id), ("a", .field(FieldDeclaration("a", .text))), ("b", .field(FieldDeclaration("b", .boolean))),
+        ("counts.n", .field(FieldDeclaration("counts.n", .number))),
     ]
 
     static func values() throws -> FieldValues {
@@ -21,6 +22,7 @@ struct TextTemplateTests {
             ("{{^b}}not{{/b}}{{#b}}yes{{/b}}", "not"), ("{{! a comment }}{{a}}", "x & y"), ("plain", "plain"),
             ("{{#a}}{{id}}{{/a}}", "i<1>"),
             ("a { b } {{id}} }}", "a { b } i<1> }}"),
+            ("{{counts.n}}{{#counts.n}} of {{.}}{{/counts.n}}{{^counts.n}} none{{/counts.n}}", "0 none"),
         ])
     func renders(template: String, text: String) throws {
         #expect(try TextTemplate(template, for: .text, reading: Self.known).text(of: Self.values()) == text)
