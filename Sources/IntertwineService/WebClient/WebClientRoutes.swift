@@ -19,7 +19,7 @@ struct WebClientRoutes: Sendable {
                 ("viewer-header", "X-Viewer-ID", viewerHeader), ("filtered-feeds", "", filteredFeeds.joined(separator: " ")),
                 ("operator-port", "8081", String(operatorPort)), ("documents", "", documents),
             ]
-            let bytes = ["index.html", "playground.html"].contains(file.name) ? Self.page(file.bytes, values) : file.bytes
+            let bytes = file.name.hasSuffix(".html") ? Self.page(file.bytes, values) : file.bytes
             let pattern = file.name == "index.html" ? "/" : Self.patterns.last { file.name.hasPrefix($0.folder) }?.pattern ?? "/"
             return (file.name, Self.content(file, bytes, policy: Self.policy, route: pattern))
         }

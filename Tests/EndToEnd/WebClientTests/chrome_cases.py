@@ -100,6 +100,14 @@ def it_shows_what_an_app_receives_beside_the_feed(browser, relay, service):
         for form, expected in (("Swift", "views.register("), ("Element", "<template data-cell="), ("Move", f'"move":"{name}"'), ("Move", f"{service.admin_url.rstrip('/').rsplit(':')[-1]}/admin/operations")):
             wide.script("$$('.form-choice').find((one) => one.textContent === arguments[0]).click()", form)
             assert expected in wide.text("#inspector .form"), (form, wide.text("#inspector .form"))
+        # A line of code that wraps continues to the right of its beginning.
+        lefts = wide.script("""
+            $$('.form-choice')[2].click();
+            return $$('#inspector .form .json-line').map((line) => {
+              const text = document.createRange();
+              text.selectNodeContents(line);
+              return Array.from(text.getClientRects()).filter(({ width }) => width > 0).map(({ left }) => left); });""")
+        assert any(len(line) > 1 for line in lefts) and all(min(line[1:]) > line[0] for line in lefts if len(line) > 1), lefts
         # Another cell is selected by the focus, and the focus stays.
         wide.script("$$('.cell')[3].focus()")
         other = wide.script("return $$('.cell')[3].dataset.id")

@@ -157,6 +157,44 @@ def it_speaks_german_and_takes_words_of_the_page(browser, relay, service):
     assert browser.console() == [], browser.console()
 
 
+# The words of the page: texts and names outside of code, names of languages, and what the service sends.
+OWN_WORDS = """
+    const words = [], other = 'pre, code, kbd, script, noscript, option, .requests, #filters, #inspector header > div, [lang]:not(html)';
+    const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    for (let node = nodes.nextNode(); node; node = nodes.nextNode()) {
+      if ((node.parentElement ?? node).closest(other)) continue;
+      words.push(...(node.data === undefined ? ['aria-label', 'title', 'placeholder'].map((name) => node.getAttribute(name)) : [node.data.trim()]));
+    }
+    words.push(...Array.from($$('#view option'), (one) => one.textContent).filter((text) => !/\\(/.test(text)));
+    return words.filter((text) => /[a-z]{2}/.test(text ?? ''));"""
+
+
+def it_shows_the_page_in_the_language_of_its_feed(browser, relay, service):
+    def words(window):
+        window.press("v")
+        window.wait(lambda: window.find("#view[open]"), "the dialog")
+        found = set(window.script(OWN_WORDS))
+        window.press(Keys.ESCAPE)
+        for form in range(4):
+            window.script("$$('.form-choice')[arguments[0]].click()", form)
+            found |= set(window.script(OWN_WORDS))
+        return found
+
+    with browser.window(1440, 900, panel=True) as wide:
+        wide.open(relay.url, cells=12)
+        wide.wait(lambda: wide.find("#inspector .form-choice"), "the panel")
+        english = words(wide)
+        wide.click("#switches [lang=de]")
+        wide.wait(lambda: wide.script("return document.documentElement.lang") == "de" and wide.find("#inspector .form-choice"), "the German page")
+        assert wide.script("return document.activeElement.lang") == "de" and "language=de" in wide.driver.current_url
+        german = words(wide)
+        # Names are equal in both languages.
+        names = {"Intertwine", "API", "Code", "Feed", "Playground", "Text", "Tablet", "System", "Swift", "Element", "Layout", "Normal", "Accept-Language", "Accept-Cells", "ada", "bob",
+                 "de, en;q=0.5", "http://127.0.0.1:8081/"}
+        assert english & german <= names, sorted(english & german - names)
+        assert len(german) > 60 and wide.console() == [], (german, wide.console())
+
+
 def it_reports_omitted_items_and_saved_cells(browser, relay, service):
     def alter(page):
         page["page"]["omitted"] = [{"kind": "story", "count": 2, "reason": "unknown-cell", "identifiers": ["StoryCell"]},

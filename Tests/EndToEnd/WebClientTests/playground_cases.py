@@ -1,5 +1,6 @@
 """The playground: a declaration and a sample item, with the service's validation, in all layouts, languages and text sizes."""
 from axe_cases import axe, findings, windows
+from service import Service
 
 URL = "web-client/playground.html"
 SHOWN = """
@@ -96,6 +97,24 @@ def it_is_reached_from_the_page_and_the_inspector(browser, relay, service):
     browser.wait(lambda: browser.find("#declaration"), "the playground")
     browser.click(".tabs a")
     browser.wait(lambda: browser.count() >= 12, "the feed again")
+
+
+def it_leads_to_the_other_pages_at_every_width(browser, relay, service):
+    with Service(settings=["server.documents-url=https://documents.example"]) as fresh:
+        for width in (390, 768, 1280):
+            with browser.window(width, 860) as window:
+                for path, pages in ("", 0), ("?language=de", 0), (URL, 4), ("web-client/reference.html", 4):
+                    window.driver.get(f"{fresh.base_url}/{path}")
+                    window.wait(lambda: window.find("#tabs [aria-current], .tabs [aria-current]"), "the tabs")
+                    window.wait(lambda: window.find("#switches .switch, .operation"), "the page")
+                    # No choice is beyond an edge, where nothing says that there is one.
+                    cut = window.script("""
+                        return $$('.tabs a, .switch').filter((one) => one.checkVisibility() && !one.closest('.filters')).filter((one) => {
+                          const { left, right } = one.getBoundingClientRect(), box = one.closest('.tabs, .switches').getBoundingClientRect();
+                          return left < Math.max(0, box.left) - 1 || right > Math.min(innerWidth, box.right) + 1; }).map((one) => one.textContent)""")
+                    assert cut == [], (width, path, cut)
+                    shown = window.script("return $$('.tabs a[href]').filter((one) => one.checkVisibility()).map((one) => new URL(one.href).pathname)")
+                    assert pages == 0 or shown == ["/", "/" + URL, "/web-client/reference.html", "/index.html"], (width, path, shown)
 
 
 def it_shows_one_cell_with_its_json_and_shares_the_texts(browser, relay, service):

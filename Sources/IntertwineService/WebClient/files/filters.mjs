@@ -1,5 +1,6 @@
 // The filters of the feed, as chips and lists. They change the feed without a new page, and the page's URL has their values.
 import { element } from "./client/element/elements.mjs";
+import { say } from "./page-words.mjs";
 import { moveByArrows } from "./switches.mjs";
 
 /** Filters with more values are lists. */
@@ -16,12 +17,12 @@ export async function showFilters({ container, feed, options, feeds }) {
   const listed = (await feeds).find(({ name }) => name === (options.feed ?? "main"));
   const filters = options.list === "feed" ? listed?.filters ?? [] : [];
   container.hidden = filters.length === 0;
-  const clear = element("button.switch", { type: "button" }, "Clear filters");
+  const clear = element("button.switch", { type: "button" }, say("Clear filters"));
   const controls = filters.map((filter) => {
     const known = new Map(filter.values.map(({ value, count }) => [value, count]));
     // A value of the URL may be on no item now.
     for (const value of options.filters.getAll(filter.name)) if (!known.has(value)) known.set(value, 0);
-    const values = [...known].map(([value, count]) => ({ value, text: `${filter.type === "flag" ? { true: "Yes", false: "No" }[value] : value} (${count})` }));
+    const values = [...known].map(([value, count]) => ({ value, text: `${filter.type === "flag" ? say({ true: "Yes", false: "No" }[value]) : value} (${count})` }));
     return ["choice", "flag"].includes(filter.type) && values.length <= mostChips ? chips(filter, values) : choice(filter, values);
   });
   const show = () => {
@@ -76,7 +77,7 @@ function chips({ name }, values) {
 /** A list of which one value can be chosen. */
 function choice({ name }, values) {
   const label = inWords(name);
-  const select = element("select", { "aria-label": label }, new Option(`${label}: all`, ""), ...values.map(({ value, text }) => new Option(text, value)));
+  const select = element("select", { "aria-label": label }, new Option(say("{name}: all", { name: label }), ""), ...values.map(({ value, text }) => new Option(text, value)));
   select.addEventListener("change", () => select.dispatchEvent(new CustomEvent("filter", { detail: select.value === "" ? [] : [select.value] })));
   const update = (filters) => { select.value = filters.get(name) ?? ""; };
   return { element: select, name, update };

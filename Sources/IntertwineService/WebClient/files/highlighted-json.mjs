@@ -1,12 +1,17 @@
 // JSON with colours, for the inspector and the playground.
 import { element } from "./client/element/elements.mjs";
 
-/** Returns the lines of JSON, with highlighted names, strings and other values. A line that wraps continues below its value. */
+/** Returns the lines of JSON, with highlighted names, strings and other values. */
 export function highlighted(value) {
-  const lines = JSON.stringify(value, null, 2).split("\n");
+  return linesOf(JSON.stringify(value, null, 2), parts);
+}
+
+/** Returns the lines of code. `parts` returns the elements of a line. A line that wraps continues after its indentation. */
+export function linesOf(code, parts = (line) => [line]) {
+  const lines = code.split("\n");
   return lines.map((text, index) => {
     const line = element("span.json-line", {}, ...parts(text), index < lines.length - 1 ? "\n" : "");
-    line.style.setProperty("--indent", `${text.search(/\S/) + 2}ch`);
+    line.style.setProperty("--indent", `${Math.max(0, text.search(/\S/)) + 2}ch`);
     return line;
   });
 }

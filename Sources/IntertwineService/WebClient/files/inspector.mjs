@@ -1,7 +1,8 @@
 // A panel with what an app receives for a cell, the same cell in code, and its requests with their responses.
 import { displaySize } from "./client/index.mjs";
 import { element } from "./client/element/elements.mjs";
-import { highlighted } from "./highlighted-json.mjs";
+import { highlighted, linesOf } from "./highlighted-json.mjs";
+import { say, translate } from "./page-words.mjs";
 import { elementSnippet, moveSnippet, swiftSnippet } from "./snippets.mjs";
 
 /** A narrower window shows the panel on demand. */
@@ -51,7 +52,7 @@ export class Inspector {
     this.#isBeside = wide.matches && remembered(closedKey) === null;
     this.panel.hidden = !this.#isBeside;
     document.documentElement.classList.toggle("is-inspecting", this.#isBeside);
-    if (this.#isBeside) this.panel.replaceChildren(element("p.inspector-scroll.quiet", {}, "Here is what the app receives for a cell."));
+    if (this.#isBeside) this.panel.replaceChildren(element("p.inspector-scroll.quiet", {}, say("Here is what the app receives for a cell.")));
   }
 
   /** Shows a form of the inspected item, or of the first one. */
@@ -112,6 +113,7 @@ export class Inspector {
         this.size), close),
       scroll,
     );
+    translate(this.panel);
     this.#setOpen(true, entry);
     this.#showSize();
     this.#update();
@@ -128,7 +130,7 @@ export class Inspector {
     const { width, height } = displaySize(cell.size);
     const frame = this.feed.layout.frames[index];
     const isOther = frame !== undefined && (frame.width !== width || frame.height !== height);
-    this.size.textContent = `${cell.identifier} · ${width}\u00A0×\u00A0${height}${isOther ? `, here\u00A0${frame.width}\u00A0×\u00A0${frame.height}` : ""}`;
+    this.size.textContent = `${cell.identifier} · ${width}\u00A0×\u00A0${height}${isOther ? `, ${say("here\u00A0{size}", { size: `${frame.width}\u00A0×\u00A0${frame.height}` })}` : ""}`;
   }
 
   hide() {
@@ -157,8 +159,8 @@ export class Inspector {
     });
     const choose = (name, make) => {
       this.#form = name;
-      for (const button of buttons) button.setAttribute("aria-pressed", String(button.textContent === name));
-      shown.replaceChildren(make());
+      buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(Object.keys(forms)[index] === name)));
+      shown.replaceChildren(translate(make()));
     };
     choose(this.#form, forms[this.#form]);
     return element("section", { "aria-label": "The cell" }, element("div.form-choices", { role: "group", "aria-label": "Form" }, ...buttons), shown);
@@ -166,11 +168,12 @@ export class Inspector {
 
   /** Returns how an operator moves the item. The page itself may change nothing. */
   #moving(entry) {
-    const follows = "An operator moves the item, and every open page follows.";
-    if (this.move === null) return [element("p.quiet", {}, `${follows} Run this on the machine of the service, and watch the cell:`)];
+    if (this.move === null) {
+      return [element("p.quiet", {}, "An operator moves the item, and every open page follows. Run this on the machine of the service, and watch the cell:")];
+    }
     const open = element("button.round", { type: "button" }, "Open the console beside the feed");
     open.addEventListener("click", () => this.move(entry));
-    return [element("p.quiet", {}, `${follows} Press an arrow in the console, and watch the cell.`), open, element("p.quiet", {}, "The same as a command:")];
+    return [element("p.quiet", {}, "An operator moves the item, and every open page follows. Press an arrow in the console, and watch the cell."), open, element("p.quiet", {}, "The same as a command:")];
   }
 
   #setEntry(entry) {
@@ -208,6 +211,7 @@ export class Inspector {
       }
       item.summary.replaceChildren(...summary(entry));
       item.body.replaceChildren(...body(entry));
+      translate(item.body);
     }
   }
 }
@@ -227,9 +231,9 @@ function code(text) {
   const copy = element("button.round.copy", { type: "button" }, "Copy");
   copy.addEventListener("click", async () => {
     const isCopied = await navigator.clipboard.writeText(text).then(() => true, () => false);
-    copy.textContent = isCopied ? "Copied" : "Select the text to copy it";
+    copy.textContent = say(isCopied ? "Copied" : "Select the text to copy it");
   });
-  return element("div.code", {}, element("pre.json", { dir: "ltr", tabindex: "0", role: "group", "aria-label": "Code" }, text), copy);
+  return element("div.code", {}, element("pre.json", { dir: "ltr", tabindex: "0", role: "group", "aria-label": "Code" }, ...linesOf(text)), copy);
 }
 
 /** Returns a stored value, or null. A page without storage remembers nothing. */
@@ -256,7 +260,7 @@ function explanation(href, name) {
   const { origin } = new URL(href);
   const show = () => {
     const sandbox = "allow-scripts allow-same-origin allow-forms";
-    return element("iframe", { src: href, title: `Why ${name} is here`, sandbox, referrerpolicy: "no-referrer" });
+    return element("iframe", { src: href, title: say("Why {name} is here", { name }), sandbox, referrerpolicy: "no-referrer" });
   };
   details.addEventListener("toggle", () => details.append(trusted() === origin ? show() : confirmation(origin, show)), { once: true });
   return details;
@@ -264,8 +268,8 @@ function explanation(href, name) {
 
 /** Returns a question that names the origin. Why: a link may name any server, whose page could ask for the operators' token. */
 function confirmation(origin, show) {
-  const go = element("button.round", { type: "button" }, "Show");
-  const question = element("div.why-where", {}, element("p", {}, `The explanation is loaded from ${origin}. Is that your service?`), go);
+  const go = element("button.round", { type: "button" }, say("Show"));
+  const question = element("div.why-where", {}, element("p", {}, say("The explanation is loaded from {origin}. Is that your service?", { origin })), go);
   go.addEventListener("click", () => {
     trust(origin);
     question.replaceWith(show());

@@ -3,8 +3,10 @@ import { Connection, FeedClient } from "./client/index.mjs";
 import { storedViewer } from "./client/element/viewer-identity.mjs";
 import "./client/element/intertwine-feed.mjs";
 import { backgroundFetch } from "./background-fetch.mjs";
+import "./documents.mjs";
 import { reserveFilters, showFilters } from "./filters.mjs";
 import { Inspector } from "./inspector.mjs";
+import { say, translate } from "./page-words.mjs";
 import { RequestLog } from "./request-log.mjs";
 import { consoleAddress, order } from "./order.mjs";
 import { ScrollPosition } from "./scroll-position.mjs";
@@ -14,6 +16,7 @@ import { ViewOptions } from "./view-options.mjs";
 import { viewPanel } from "./view-panel.mjs";
 
 const find = (id) => document.getElementById(id);
+translate(document.body);
 const feed = find("feed");
 const options = new ViewOptions(location.search);
 const requestLog = new RequestLog();
@@ -26,7 +29,7 @@ const client = new FeedClient({
 
 Object.assign(feed, {
   client, imageFetch: backgroundFetch,
-  commands: [{ name: "inspect", label: "Inspect", key: "i", paths: ["M12 11v6", "M12 7.2v.1"], run: (entry) => inspector.toggle(entry) }],
+  commands: [{ name: "inspect", label: say("Inspect"), key: "i", paths: ["M12 11v6", "M12 7.2v.1"], run: (entry) => inspector.toggle(entry) }],
 });
 if (options.language) feed.setAttribute("language", options.language);
 if (options.cells) feed.setAttribute("cells", options.cells);
@@ -41,8 +44,7 @@ feed.addEventListener("feedreload", (event) => {
   location.reload();
 });
 feed.addEventListener("feedchange", ({ detail: { count, isAtEnd } }) => {
-  const cells = `${count} ${count === 1 ? "cell" : "cells"}`;
-  find("count").textContent = isAtEnd ? cells : `${count}+ cells`;
+  find("count").textContent = say(!isAtEnd ? "{count}+ cells" : count === 1 ? "{count} cell" : "{count} cells", { count });
   feed.dir = directionOf(feed.parts.list.pages.language);
 });
 let inspector;
@@ -85,9 +87,6 @@ find("try-json").addEventListener("click", () => (inspector.isOpen ? inspector.h
 find("try-move").addEventListener("click", () => inspector.reorder(feed.parts.list.entries));
 find("console").hidden = consoleAddress === null;
 if (consoleAddress !== null) find("console").href = consoleAddress;
-const documents = document.querySelector('meta[name="documents"]')?.content ?? "";
-find("documents").hidden = documents === "";
-if (documents) find("documents").href = `${documents}/index.html`;
 document.addEventListener("keydown", (event) => {
   const [target] = event.composedPath();
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || feed.hasDialog) return;
@@ -98,7 +97,7 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "Escape" && inspector.isOpen) inspector.hide();
 });
 
-/** Returns the direction of a language's script. The words of this page are English, so the feed alone has it. */
+/** Returns the direction of a language's script. The words of this page are English or German, so the feed alone has it. */
 function directionOf(language) {
   try {
     return /^(Adlm|Arab|Hebr|Nkoo|Rohg|Syrc|Thaa)$/.test(new Intl.Locale(language).maximize().script) ? "rtl" : "ltr";

@@ -1,4 +1,5 @@
 // The order of the items, which operators change in the console beside the page.
+import { say } from "./page-words.mjs";
 
 const { hostname, protocol } = location;
 /** The console of a service on this machine, or null: elsewhere, its listener cannot be reached. */
@@ -21,6 +22,6 @@ export function order(feed) {
   return (entry) => {
     const url = new URL("?" + new URLSearchParams({ order: entry.cell.id }), consoleAddress);
     opened = open(url, "intertwine-order", `popup,width=${width},height=${Math.min(900, outerHeight)},left=${screenX + Math.max(0, outerWidth - width)},top=${screenY}`);
-    if (opened !== null) toast.show("Press an arrow in the other window: the cell moves here.", { seconds: 10 });
+    if (opened !== null) toast.show(say("Press an arrow in the other window: the cell moves here."), { seconds: 10 });
   };
 }

@@ -3,6 +3,7 @@
 import { FeedClient } from "./client/index.mjs";
 import { element } from "./client/element/elements.mjs";
 import "./client/element/intertwine-feed.mjs";
+import "./documents.mjs";
 import { Editor } from "./editor.mjs";
 import { highlighted } from "./highlighted-json.mjs";
 import { examples } from "./playground-examples.mjs";

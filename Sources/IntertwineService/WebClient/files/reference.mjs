@@ -1,5 +1,6 @@
 // The API reference: a readable form of the OpenAPI description of the service.
 import { element } from "./client/element/elements.mjs";
+import "./documents.mjs";
 
 const methods = ["get", "post", "put", "patch", "delete"];
 

@@ -1,5 +1,6 @@
-// The switches above the feed: width, text size, language and colours. They change the feed without a new page.
+// The switches above the feed: width, text size, language and colours. All but the language change the feed without a new page.
 import { element } from "./client/element/elements.mjs";
+import { language, translate } from "./page-words.mjs";
 
 const schemeKey = "intertwine.scheme";
 const groups = [
@@ -11,7 +12,7 @@ const groups = [
 
 /** Shows the switches in a container. `options` are those of the page's URL, which follows the switches. */
 export function showSwitches({ container, feed, options }) {
-  const values = { width: options.width, text: options.text, language: options.language ?? preferred(), scheme: storedScheme() };
+  const values = { width: options.width, text: options.text, language: options.language ?? language, scheme: storedScheme() };
   const apply = {
     width(value) {
       feed.style.maxWidth = value === null ? "" : `${value}px`;
@@ -21,7 +22,8 @@ export function showSwitches({ container, feed, options }) {
       if (value === null) feed.removeAttribute("text-scale");
       else feed.setAttribute("text-scale", value);
     },
-    language: (value) => feed.setAttribute("language", value),
+    // The page has words of its own.
+    language: () => location.reload(),
     scheme: showScheme,
   };
   showScheme(values.scheme);
@@ -34,7 +36,7 @@ export function showSwitches({ container, feed, options }) {
         press(buttons, button);
         if (name !== "scheme") {
           options[name] = value;
-          history.replaceState(history.state, "", options.search({}) || location.pathname);
+          history.replaceState({ ...history.state, chosen: name }, "", options.search({}) || location.pathname);
         }
         apply[name](value);
       });
@@ -45,6 +47,9 @@ export function showSwitches({ container, feed, options }) {
     moveByArrows(group, buttons);
     return group;
   }));
+  translate(container);
+  // The focus stays on the chosen language.
+  if (history.state?.chosen === "language") container.querySelector("[lang][aria-pressed=true]")?.focus({ preventScroll: true });
 }
 
 /** Lets the arrow keys lead from button to button of a group. */
@@ -64,12 +69,6 @@ function press(buttons, pressed) {
     button.setAttribute("aria-pressed", String(button === pressed));
     button.tabIndex = button === pressed ? 0 : -1;
   }
-}
-
-/** Returns the language of the switches that the browser asks the service for. */
-function preferred() {
-  const known = new Map(groups.find(([name]) => name === "language")[2]);
-  return navigator.languages.map((tag) => tag.split("-")[0]).find((tag) => known.has(tag)) ?? "en";
 }
 
 /** Shows the page in `light` or `dark` colours, and with null in those of the system. The browser keeps the choice. */

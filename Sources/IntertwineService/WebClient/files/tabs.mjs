@@ -10,8 +10,6 @@ export async function showTabs({ tabs, options, feeds }) {
     link.setAttribute("aria-current", "page");
     document.title = `${link.textContent} – Intertwine`;
   };
-  // The names of the feeds beside them have the language of the feed.
-  if (/^de\b/i.test(options.language ?? "")) [saved, dismissed].forEach(({ firstChild }, index) => Object.assign(firstChild, { lang: "de", textContent: ["Gemerkt", "Ausgeblendet"][index] }));
   link(saved, { list: "saved" }, options.list === "saved");
   link(dismissed, { list: "dismissed" }, options.list === "dismissed");
   const isFeed = options.list === "feed";

@@ -1,10 +1,11 @@
 // The dialog for the options. It sets the page's URL, which loads the page again.
 import { element } from "./client/element/elements.mjs";
+import { say, translate } from "./page-words.mjs";
 import { showScheme, storedScheme } from "./switches.mjs";
 
 const textSizes = [["", "The browser’s"], ["0.85", "Small"], ["1", "Normal"], ["1.3", "Large"], ["2", "Very large"], ["3", "Largest"]];
 const schemes = [["", "The system’s"], ["light", "Light"], ["dark", "Dark"]];
-const layouts = { collection: "Collection", table: "Table" };
+const layouts = { collection: say("Collection"), table: say("Table") };
 
 /** Returns a row with a label and a control. */
 function row(label, control) {
@@ -71,6 +72,7 @@ export function viewPanel({ dialog, options, sections, feeds }) {
   const form = element("form", {}, row("Feed", feed), row("Section", section), row("Layout", layout), row("Text size", text),
     row("Language", language), row("Colours", scheme), row("Viewer", viewer), row("Cells", cells), developer, element("div.view-buttons", {}, cancel, apply));
   dialog.append(form);
+  translate(dialog);
   cancel.addEventListener("click", () => dialog.close());
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -86,7 +88,7 @@ export function viewPanel({ dialog, options, sections, feeds }) {
     const shown = listed.find(({ name }) => name === (feed.value || "main"));
     const known = new Map((shown?.sections ?? []).map(({ name, title }) => [name, title ?? name]));
     if (feed.value === (options.feed ?? "")) for (const name of sections()) if (!known.has(name)) known.set(name, name);
-    offer(section, [["", "All sections"], ...known], known.has(section.value) || section.value === options.section ? section.value : "");
+    offer(section, [["", say("All sections")], ...known], known.has(section.value) || section.value === options.section ? section.value : "");
     const offered = Object.entries(layouts).filter(([name]) => shown?.layouts?.includes(name) ?? true);
     offer(layout, offered, layout.value);
   };
@@ -94,7 +96,7 @@ export function viewPanel({ dialog, options, sections, feeds }) {
     dialog.showModal();
     const listed = await feeds;
     const others = listed.filter(({ name }) => name !== "main").map(({ name, title }) => [name, title ?? name]);
-    offer(feed, [["", listed.find(({ name }) => name === "main")?.title ?? "Main"], ...others], feed.value);
+    offer(feed, [["", listed.find(({ name }) => name === "main")?.title ?? say("Main")], ...others], feed.value);
     showSections(listed);
     feed.onchange = () => showSections(listed);
   };
