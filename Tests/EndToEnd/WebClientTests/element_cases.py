@@ -8,6 +8,7 @@ from pathlib import Path
 
 from selenium.webdriver.common.keys import Keys
 
+from media_cases import film
 from page import ids, loaded
 from service import Service, free_port
 
@@ -168,6 +169,65 @@ def it_shows_templates_with_images_links_and_repeated_bindings(browser, relay, s
         "  return [box.offsetWidth, box.offsetHeight, ...texts, content.querySelectorAll('a').length]; })")
     assert shown == [[304, 100, "good", "good", "https://example.com/a", "example.com", 1], [304, 100, "bad", "bad", None, "", 1]], shown
     assert browser.script("return $('.cell').getAttribute('aria-labelledby') === $('.cell h3').id && window.faults.length === 0")
+
+
+def it_keeps_the_texts_of_templates_from_edges_and_tools(browser, relay, service):
+    template = '<template data-cell="UserSnapshotCollectionViewCell">{}<h3 data-bind="username"></h3><p data-bind="username"></p></template>'
+    source = '<!doctype html><html lang="en"><title>App</title><script type="module" src="/web-client/client/element/intertwine-feed.mjs"></script><body><intertwine-feed src="/feed">{}</intertwine-feed>'
+    relay.alter_feed(lambda page: [cell["actions"].get("configuration", {}).get("bindings", {}).get("username", {}).update(text="A name that is as long as its cell is wide, and longer")
+                                   for cell in page["cells"]])
+    distances = """
+        const cell = $$('.cell').find((cell) => cell.querySelector('h3')), box = cell.getBoundingClientRect();
+        const tools = cell.querySelector('[data-tool=more]').getBoundingClientRect();
+        return Array.from(cell.querySelectorAll('h3, p[data-bind]'), (text) => {
+          const range = document.createRange();
+          range.selectNodeContents(text);
+          const rects = Array.from(range.getClientRects());
+          return [Math.min(...rects.map(({ left }) => left)) - box.left, box.right - Math.max(...rects.map(({ right }) => right)),
+                  rects.some(({ left, right, top, bottom }) => right > tools.left && left < tools.right && bottom > tools.top && top < tools.bottom)]; });"""
+    relay.pages["/app"] = source.format(template.format(""))
+    relay.pages["/own"] = source.format(template.format("<style>h3, p { margin: 0; }</style>"))
+    browser.open(relay.url + "app", cells=12)
+    found = browser.script(distances)
+    assert len(found) == 2 and all(left >= 8 and right >= 8 and not covered for left, right, covered in found), found
+    browser.open(relay.url + "own", cells=12)
+    assert all(left <= 1 for left, _, _ in browser.script(distances)), "the page's own rule has no effect"
+
+
+def it_needs_no_more_than_the_documented_policy(browser, relay, service):
+    policy = re.search(r"^    Content-Security-Policy: (.*)$", README, re.M)[1].replace("https://feed.example.com", relay.url.rstrip("/"))
+    policy += "; require-trusted-types-for 'script'; trusted-types 'none'"
+    page = README.split("```html\n")[1].split("```")[0].replace("https://feed.example.com/", "/")
+    relay.pages["/app"] = page.replace('<meta charset="utf-8">', f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">')
+    relay.alter_feed(lambda feed: feed["cells"].insert(0, film()))
+    browser.open(relay.url + "app", cells=20)
+    browser.wait(lambda: browser.script("return $$('.image[data-state=shown]').length") > 5, "pictures")
+    browser.click(".cell:nth-child(3) .cell-face")
+    browser.wait(lambda: browser.find("dialog.zoom[open] .zoom-image"), "the zoom")
+    browser.press(Keys.ESCAPE)
+    browser.click(".media-start")
+    browser.wait(lambda: browser.script("return $('video').currentTime > 0"), "the video")
+    assert [text for text in messages(browser) if "Policy" in text or "TrustedHTML" in text] == [], messages(browser)
+
+
+def it_loads_no_picture_in_a_hidden_part_of_the_page(browser, relay, service):
+    relay.pages["/app"] = ('<!doctype html><html lang="en"><title>App</title><script type="module" src="/web-client/client/element/intertwine-feed.mjs"></script>'
+                           '<body><div id="tab" style="display: none"><intertwine-feed src="/feed"></intertwine-feed></div>')
+    browser.open(relay.url + "app", cells=3)
+    browser.settle()
+    assert relay.passed("GET", "/images/") == [], relay.passed("GET", "/images/")
+    browser.script("$('#tab').style.display = ''")
+    browser.wait(lambda: loaded(browser) and browser.script("return $('.image[data-state=shown]') !== null"), "the pictures")
+    # A tab of a page that removes the element and adds it again keeps its place.
+    browser.script("scrollTo({top: 1500, behavior: 'instant'})")
+    first = "return $$('.cell').find((cell) => cell.getBoundingClientRect().top > 0)?.dataset.id"
+    browser.wait(lambda: browser.script("return scrollY === 1500") and browser.script(first), "the place")
+    browser.settle()
+    place = browser.script(first)
+    browser.script("window.removed = $('intertwine-feed'); removed.remove()")
+    browser.script("$('#tab').append(removed)")
+    browser.wait(lambda: browser.script("return scrollY > 1000") and browser.script(first) == place, "the place again")
+    assert messages(browser) == [], messages(browser)
 
 
 def it_returns_the_focus_after_a_menu_and_a_form(browser, relay, service):

@@ -289,8 +289,10 @@ export class CollectionView extends EventTarget {
     for (let index = seen.first; index < seen.end; index += 1) this.#show(index, isArriving);
     const isComplete = this.#prepare(seen, wanted);
     this.#sortElements();
+    // Without a width, the element is in a hidden part of the page.
+    const isVisible = this.element.clientWidth > 0;
     for (const [entry, view] of this.#views) {
-      if (seen.first <= entry.index && entry.index < seen.end) view.appear();
+      if (isVisible && seen.first <= entry.index && entry.index < seen.end) view.appear();
       else view.disappear();
     }
     if (!isComplete) this.schedule();

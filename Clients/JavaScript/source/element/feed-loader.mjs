@@ -90,7 +90,7 @@ export class FeedLoader {
     this.state.hidden = false;
     const hasCells = this.list.entries.length > 0;
     const isUnknown = /\/problems\/unknown-(feed|section)$/.test(type ?? "");
-    this.#show(this.words(hasCells ? "pageRefused" : "feedRefused"), [needsSignIn ? this.words("signIn") : message], ...(isUnknown ? [this.words("goBack"), this.goBack] : []));
+    this.#show(this.words(hasCells ? "pageRefused" : "feedRefused"), [needsSignIn ? this.words("signIn") : isUnknown ? this.words("noFeed") : message], ...(isUnknown ? [this.words("goBack"), this.goBack] : []));
   }
 
   #show(title, text, label = this.words("reload"), press = () => this.reload()) {

@@ -22,7 +22,7 @@ const text = `
 }
 *, *::before, *::after { box-sizing: border-box; }
 [hidden] { display: none !important; }
-h2, p { margin: 0; }
+:where(h2, p) { margin: 0; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 .ruler { position: absolute; width: 1rem; height: 0; visibility: hidden; }
 .visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
@@ -78,6 +78,9 @@ h2, p { margin: 0; }
 
 /* Any rule of a template has priority over this size. Without attributes, an image has the width of the cell, and at most half its height. */
 :where(.template-image) { width: var(--image-width, 100%); max-width: 100%; height: var(--image-height, auto); max-height: var(--image-height, calc(var(--height) / 2)); aspect-ratio: 16 / 9; }
+/* Any rule of a template has priority over the distance of its texts from the edges, and from the tools. */
+:where(.is-template > :is(h1, h2, h3, h4, h5, h6, p)) { margin: 8px 16px 0; line-height: 1.3; }
+:where(.is-template > :is(h1, h2, h3, h4, h5, h6, p):first-child) { margin: 12px 0 0; margin-inline: 16px 92px; }
 /* A cell-specific colour replaces a missing image. */
 .image { position: relative; overflow: hidden; background: var(--image-light); }
 .image img, .image canvas { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: cover; }

@@ -38,7 +38,9 @@ ${lines.join("\n")}
 export function elementSnippet(cell, base) {
   const at = (path) => new URL(path, base).href;
   let texts = 0;
-  const lines = bindingsOf(cell).map(([name, { type }]) => `    ${tags[type]?.(name) ?? tags.other(name, texts++)}`);
+  // Pictures first: the tools are in their corner.
+  const bindings = bindingsOf(cell).toSorted(([, one], [, other]) => (other.type === "image") - (one.type === "image"));
+  const lines = bindings.map(([name, { type }]) => `    ${tags[type]?.(name) ?? tags.other(name, texts++)}`);
   return `<script type="module" src="${at("web-client/client/element/intertwine-feed.mjs")}"></script>
 
 <intertwine-feed src="${at("feed")}">
