@@ -641,6 +641,49 @@ SHIFTS = """
     new PerformanceObserver((list) => list.getEntries().forEach((one) => { if (!one.hadRecentInput) shifted += one.value; })).observe({type: "layout-shift", buffered: true});"""
 
 
+# What looks like the main action: filled with the accent colour, in the topmost dialog or else on the page.
+MAIN = """
+    const probe = document.body.appendChild(document.createElement('i'));
+    probe.style.color = 'var(--accent)';
+    const accent = getComputedStyle(probe).color;
+    probe.remove();
+    const view = document.querySelector('dialog[open]') ?? document;
+    return [...view.querySelectorAll('a, button')].filter((one) => one.checkVisibility() && getComputedStyle(one).backgroundColor === accent).map(({textContent}) => textContent);"""
+
+
+def it_has_one_main_action_a_view(browser, relay, service):
+    with Service() as own:
+        click_an_ad(own)
+        name = users(own)[5]
+
+        def expect(path, ready, expected):
+            browser.driver.get("about:blank")
+            browser.driver.get(own.admin_url + path)
+            browser.wait(lambda: browser.find(ready), path)
+            browser.wait(lambda: browser.script(MAIN) == expected, f"{path}: {expected}, not {browser.script(MAIN)}")
+
+        for (path, ready), expected in zip(PAGES, (
+                ["Add item"], [], ["Book a campaign"], ["Explain"], ["Show"], ["Count them"], ["Show"], ["Check"], [], ["Show"], ["Erase …"], [])):
+            expect(path, ready, expected)
+        expect("/items?#add=campaign", "#kind option:checked[value=campaign]", ["Continue"])
+        # The id is what one types next.
+        browser.wait(lambda: browser.script("return document.activeElement.id") == "id", "the focus")
+        expect("/items#kind=ad&id=7", "#list tbody tr[aria-current]", ["Save"])
+        own.operate({"remove": name})
+        expect(f"/items#kind=user&id={name[5:]}", "#release:not([hidden])", ["Release"])
+        # A check shows what follows it.
+        expect("/corrections", "#page form", ["Count them"])
+        now = "new Date(Date.now() - new Date().getTimezoneOffset() * 60000 + arguments[0]).toISOString().slice(0, 16)"
+        browser.script(f"document.querySelector('[name=from]').value = {now}", -86_400_000)
+        browser.script(f"document.querySelector('[name=until]').value = {now}", 86_400_000)
+        browser.click("#page form button")
+        browser.wait(lambda: browser.script(MAIN)[:1] and browser.script(MAIN)[0].startswith("Void ") and len(browser.script(MAIN)) == 1, "the following action")
+        browser.driver.get(own.admin_url + "/")
+        browser.wait(lambda: browser.find("#list tbody tr"), "the list")
+        browser.script("document.querySelector('#list tbody input').click(); document.querySelector('#bulk [data-action=delete]').click()")
+        browser.wait(lambda: browser.find("#ask[open]") and browser.script(MAIN) == ["Delete"], "the question")
+
+
 def it_moves_nothing_and_fits_large_text(browser, relay, service):
     source = axe()
     found = []

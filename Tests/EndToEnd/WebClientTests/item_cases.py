@@ -34,7 +34,8 @@ feeds:
 
 def choose(browser, kind, key):
     browser.wait(lambda: browser.script("return document.querySelectorAll('#kind option').length > 2"), "the kinds")
-    if not browser.driver.find_element(By.ID, "editor").is_displayed():
+    # An open item hides the form for another one.
+    if not browser.driver.find_element(By.ID, "kind").is_displayed():
         browser.click("#add")
     Select(browser.driver.find_element(By.ID, "kind")).select_by_value(kind)
     enter(browser.driver.find_element(By.ID, "id"), key)
@@ -113,13 +114,13 @@ def it_edits_items_for_operators(browser, relay, service):
     changed = json.dumps({**stored, "username": "Other"}).encode()
     urllib.request.urlopen(urllib.request.Request(f"{service.admin_url}/admin/items/user/form", changed, {"If-Match": tag}, method="PUT")).close()
     enter(field(browser, "username"), "Mine")
-    assert press(browser, "#save") == "The item has changed. Open it again." and item(service, "user/form")[0]["username"] == "Other"
-    # To open the item again discards the edits, which needs a confirmation.
-    browser.click("#key button")
-    browser.driver.switch_to.alert.dismiss()
-    assert field(browser, "username").get_attribute("value") == "Mine"
-    browser.click("#key button")
-    browser.driver.switch_to.alert.accept()
+    assert press(browser, "#save") == "The item has changed. Choose which document stays." and item(service, "user/form")[0]["username"] == "Other"
+    # What discards the edits unasked needs a confirmation.
+    for button in ("#add", "#close"):
+        browser.click(button)
+        browser.driver.switch_to.alert.dismiss()
+        assert field(browser, "username").get_attribute("value") == "Mine"
+    browser.script("[...document.querySelectorAll('#facts button')].find((one) => one.textContent === 'Take what is stored').click()")
     browser.wait(lambda: browser.text("#status") == "user:form is open.", "the item")
     assert field(browser, "username").get_attribute("value") == "Other"
     enter(field(browser, "username"), "Mine")
@@ -168,7 +169,8 @@ def edit_all_types(browser, kinds):
         assert press(browser, "#save") == "story:s/1 is saved."
         del story["mood"], story["stars"]
         assert item(own, "story/s%2F1")[0] == {**story, "title": "Jazz"}, item(own, "story/s%2F1")
-        assert press(browser, "#key button") == "story:s/1 is open." and field(browser, "all languages").get_attribute("value") == "Jazz"
+        choose(browser, "story", "s/1")
+        assert status(browser) == "story:s/1 is open." and field(browser, "all languages").get_attribute("value") == "Jazz"
         field(browser, "all languages").clear()
         assert press(browser, "#save") == "1 field needs a correction." and field(browser, "all languages").get_attribute("aria-invalid") == "true"
         enter(field(browser, "all languages"), "Jazz")

@@ -140,7 +140,7 @@ async function ads() {
   }
   filter()
   const form = create("form", { ariaLabel: "Campaigns" }, create("label", {}, "Campaign or advertiser ", words), create("label", {}, "State ", of),
-    create("a", { href: "/#add=campaign", textContent: "Book a campaign" }), create("a", { href: "/reports#by=ad&preset=yesterday", textContent: "Yesterday by ad" }),
+    create("a", { href: "/reports#by=ad&preset=yesterday", textContent: "Yesterday by ad" }),
     create("a", { href: "/explain", textContent: "Why is an ad not shown?" }))
   form.addEventListener("submit", (event) => event.preventDefault())
   return [form, place]
@@ -284,7 +284,7 @@ function corrections() {
     create("p", { className: "quiet", textContent: "Takes counted events of ads back: they leave all counts and the delivery of their campaigns, which owe them again. Reports show them as voided. Times are in your zone." }),
     ...asking("Events to void", fields, "Count them", async (values) => {
       const found = await (await post("/admin/events/void", { ...values, dryRun: true })).json()
-      const button = create("button", { type: "button", textContent: `Void ${some(found.events, "event", "events")} …`, hidden: found.events === 0 })
+      const button = create("button", { type: "button", className: "main", textContent: `Void ${some(found.events, "event", "events")} …`, hidden: found.events === 0 })
       button.addEventListener("click", async () => {
         const what = found.groups.map(({ campaign, kind, events }) => `${number(events)} ${kind} of ${campaign || "house ads"}`).join(", ")
         if (!confirm(`Void ${some(found.events, "event", "events")}: ${what}? This cannot be undone.`)) return
@@ -384,6 +384,7 @@ function imports() {
       const place = create("div", {},
         create("p", { textContent: `${some(found.added, "item is", "items are")} new, ${some(found.replaced, "replaces a stored one", "replace stored ones")}, ${some(found.skipped, "is", "are")} skipped, and ${some(found.withheld, "is", "are")} taken down.` }),
         create("p", {}, write), create("h2", { textContent: "Faults" }), faults, create("h2", { textContent: "The first items" }), shown)
+      write.className = "main"
       write.hidden = count === 0
       return [place]
     }, "edit"),
@@ -451,6 +452,11 @@ async function show() {
 }
 
 find("title").textContent = title
+if (location.pathname === "/ads") {
+  const book = create("a", { className: "main", href: "/#add=campaign", textContent: "Book a campaign" })
+  book.dataset.needs = "edit"
+  find("title").after(book)
+}
 document.title = `${title} – Intertwine`
 onToken(show)
 addEventListener("hashchange", show)

@@ -39,7 +39,9 @@ async function show(image, href) {
   try {
     if (!image.isConnected) return
     image.src = URL.createObjectURL(await (await send(href)).blob())
-  } catch { /* The place stays empty. */ }
+  } catch {
+    image.replaceWith(letter(image.dataset.kind))
+  }
 }
 
 const pictures = new IntersectionObserver((entries) => {
@@ -50,11 +52,14 @@ const pictures = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "200px" })
 
+/** Returns what stands in the place of a picture that is missing. */
+const letter = (kind) => create("span", { className: "thumbnail", ariaHidden: "true", textContent: kind[0].toUpperCase() })
+
 function picture({ picture: href, kind }) {
   const image = create("img", { className: "thumbnail", alt: "", width: 44, height: 44 })
   image.addEventListener("load", () => URL.revokeObjectURL(image.src))
-  if (!href) return create("span", { className: "thumbnail", ariaHidden: "true", textContent: kind[0].toUpperCase() })
-  image.dataset.href = href
+  if (!href) return letter(kind)
+  Object.assign(image.dataset, { href, kind })
   pictures.observe(image)
   return image
 }
@@ -438,4 +443,5 @@ if (asked.get("of-section")) {
 if (location.pathname === "/takedowns") {
   find("of-state").value = "taken-down"
   document.querySelector("h1").textContent = "Takedowns"
+  find("add").hidden = true
 }

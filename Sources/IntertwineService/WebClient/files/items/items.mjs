@@ -31,8 +31,8 @@ function perform(operation) {
       text = (await operation()) ?? ""
     } catch (error) {
       errors = error.problem?.errors ?? []
-      text = error.status === 412 ? `${error.message} Open it again.` : error.message
-      if (error.status === 412 && open) await showConflict(open).catch(() => {})
+      text = error.message
+      if (error.status === 412 && open) text += await showConflict(open).then(() => " Choose which document stays.", () => " Open it again.")
     }
     find("key").inert = form.inert = false
     if (document.activeElement === document.body) (focused.checkVisibility() ? focused : find("add")).focus()
@@ -175,6 +175,7 @@ async function item(response) {
 function display({ kind, id, schema }, stored, entityTag) {
   open = { kind, id, schema, entityTag, stored, form: new ItemForm(nameOf({ kind, id }), schema, stored) }
   find("fields").replaceChildren(open.form.element)
+  find("name").textContent = nameOf(open)
   find("remove").hidden = entityTag === null
   find("save").hidden = false
   find("release").hidden = true
@@ -309,10 +310,12 @@ function add(name) {
   find("items").classList.add("is-open")
   id.value = ""
   if (schemas.has(name)) kind.value = name
+  // An inert form takes no focus.
+  find("key").inert = false
   ;(schemas.has(name) ? id : kind).focus()
 }
 find("add").addEventListener("click", () => add())
-find("close").addEventListener("click", () => {
+for (const name of ["close", "cancel"]) find(name).addEventListener("click", () => {
   if (open?.form.isEdited && !confirm(`Discard the changes of ${nameOf(open)}?`)) return
   close()
   status.textContent = ""
