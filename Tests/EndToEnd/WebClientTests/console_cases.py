@@ -302,16 +302,36 @@ def it_pauses_a_campaign_of_the_file(browser, relay, service):
             assert "Return to the file" not in browser.text("#page") and task.clicks == 4
 
 
+def it_forecasts_campaigns(browser, relay, service):
+    def campaign(name, state="running", **more):
+        goal = {"total": 2_000, "unit": "clicks", "due": 100}
+        return {"campaign": name, "advertiser": "Lamps", "origin": "store", "state": state, "delivered": 50, "deliveredToday": 7, "goal": goal, "starts": "2026-01-01T00:00:00Z",
+                "ends": "2099-01-01T00:00:00Z", **more}
+
+    listed = [campaign("behind", pace=0.5), campaign("ahead", pace=1.2), campaign("over", "ended", reason="it has ended", pace=0.5), campaign("open", ends=None, pace=1)]
+
+    with type(relay)(service.admin_url) as operators:
+        operators.answer = lambda exchange: (200, {"Content-Type": "application/json"}, {"campaigns": listed, "page": {"next": None}}) if exchange.path.startswith("/admin/campaigns") else None
+        browser.driver.get(operators.url.rstrip("/") + "/ads")
+        browser.wait(lambda: browser.find("#page tbody tr"), "the campaigns")
+        read = "return $$('#page tbody tr').map((row) => Object.fromEntries([...row.cells].map((cell) => [cell.dataset.label, cell.textContent])))"
+        rows = {row["Campaign"]: row for row in browser.script(read)}
+        assert {name: row["Forecast"] for name, row in rows.items()} == {"behind": "1,000 by its end", "ahead": "all by its end", "over": "–", "open": "–"}, rows
+        assert rows["behind"]["Delivered"] == "50 of 2,000 clicks; 7 today" and rows["over"]["State"] == "ended", rows
+        browser.click("#page tbody a[href^='/reports']")
+        browser.wait(lambda: browser.script("return document.querySelector('#campaign')?.value") == "behind" and "Nothing counted" in browser.text("#status"), "the pace of the campaign")
+
+
 def it_reports_by_ad_and_day(browser, relay, service):
     ad = click_an_ad(service)
     task = Task(browser, service)
     task.link("Reports", ".shell")
     task.wait(lambda: browser.find("#presets"), "the report")
-    task.choose("#by", "ad")
+    task.choose("#by", "Ad")
     task.link("Today", "#presets")
     task.wait(lambda: ad in browser.text("#table"), "the ad")
     assert browser.find(f'#table a[href*="id={ad[3:]}"]')
-    task.link("clicks", "#table thead")
+    task.link("Clicks", "#table thead")
     assert browser.find("#table th[aria-sort=descending]") and rows(browser)
     task.link("Yesterday", "#presets")
     task.wait(lambda: "Nothing counted" in browser.text("#status"), "the report of yesterday")
@@ -685,9 +705,24 @@ def it_has_one_main_action_a_view(browser, relay, service):
 
 
 def it_moves_nothing_and_fits_large_text(browser, relay, service):
+    with tempfile.TemporaryDirectory() as folder:
+        campaigns, sources = Path(folder) / "campaigns.yaml", Path(folder) / "sources.yaml"
+        campaigns.write_text("campaigns:\n  a-campaign-with-a-long-name: {advertiser: Lamps and Gardens of the North, creatives: [7], goal: {total: 1000000, unit: impressions},"
+                             " starts: 2020-01-01T00:00:00Z, ends: 2099-12-31T00:00:00Z}\n")
+        sources.write_text(f"sources:\n  people:\n    url: http://127.0.0.1:{service.origin.port}/missing.json\n    kind: user\n    items: /people\n"
+                           "    every: 1h\n    fields: {id: id, username: name, avatarUrl: picture, type: {value: regular}}\n")
+        settings = (f"campaigns.file={campaigns}", f"sources.file={sources}", "sources.allowed-networks=127.0.0.1/32", f"sources.allowed-ports={service.origin.port}")
+        with Service(settings=settings) as own:
+            click_an_ad(own)
+            own.operate({"remove": users(own)[4]})
+            fits_every_width(browser, own)
+
+
+def fits_every_width(browser, service):
+    """No table is cut at any width, also where the navigation leaves it less than on a narrower screen, and nothing moves."""
     source = axe()
     found = []
-    for width in (390, 1280):
+    for width in (390, 700, 1024, 1100, 1280):
         with browser.window(width, 844) as window:
             window.tool("Page.addScriptToEvaluateOnNewDocument", source=SHIFTS)
             for path, ready in (*PAGES, *FORMS):
@@ -697,6 +732,16 @@ def it_moves_nothing_and_fits_large_text(browser, relay, service):
                 assert window.script("return shifted") <= 0.02, f"{path} at {width}: {window.script('return shifted')}"
                 wide = window.script("return $$('.all-rows, .rows').filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.ariaLabel)")
                 assert wide == [], f"{path} at {width}: tables are cut: {wide}"
+                if width == 390:
+                    narrow = window.script(
+                        "return $$('#page > form, main > form').filter((one) => one.checkVisibility()).filter((one) => {"
+                        "  const room = one.getBoundingClientRect().right;"
+                        "  return Math.max(...[...one.elements].map((control) => control.getBoundingClientRect().right)) < room - 1; }).length")
+                    assert narrow == 0, f"{path}: a form leaves room"
+                    inner = window.script("return $$('.all-rows, .rows').filter((one) => one.scrollHeight > one.clientHeight + 1).map((one) => one.ariaLabel)")
+                    assert inner == [], f"{path}: {inner} scroll inside of the page"
+                if width not in (390, 1280):
+                    continue
                 window.script("document.documentElement.style.fontSize = '32px'")
                 assert not window.script("return document.documentElement.scrollWidth > innerWidth"), f"{path} at {width} scrolls sideways"
                 window.script(source)

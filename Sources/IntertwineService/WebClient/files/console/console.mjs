@@ -37,6 +37,7 @@ function table(label, columns, rows) {
   const line = (row) => create("tr", {}, ...columns.map(({ name, value, isNumber, isWide }) => {
     const cell = create("td", { className: isNumber ? "number" : isWide ? "wide" : "" }, ...[value(row) ?? "–"].flat())
     cell.dataset.label = name
+    cell.classList.toggle("none", cell.textContent === "–")
     return cell
   }))
   const body = create("tbody")
@@ -108,16 +109,20 @@ let wanted = ["", ""]
 
 async function ads() {
   const campaigns = await all("/admin/campaigns?limit=1000", "campaigns")
-  const goal = ({ goal }) => (goal?.total ? `${number(goal.total)} ${goal.unit}` : goal?.daily ? `${number(goal.daily)} ${goal.unit} a day` : "–")
+  const delivered = ({ goal, delivered, deliveredToday }) => `${number(delivered)}${goal?.total ? ` of ${number(goal.total)}` : goal?.daily ? `, ${number(goal.daily)} a day` : ""}${goal ? ` ${goal.unit}` : ""}; ${number(deliveredToday)} today`
+  // What is due by now has the shape of the campaign's time, so that its end follows from the pace.
+  const forecast = ({ goal, pace, ends, state }) => {
+    if (!goal?.total || typeof pace !== "number" || !ends || ["ended", "reached"].includes(state)) return "–"
+    return pace >= 1 ? "all by its end" : `${number(Math.round(goal.total * pace))} by its end`
+  }
   const columns = [
-    { name: "Campaign", value: (one) => (one.origin === "file" ? [one.campaign, create("span", { className: "quiet", textContent: one.override ? ` of the file, set ${one.override}` : " of the file" })] : itemLink(`campaign:${one.campaign}`, one.campaign)) },
-    { name: "State", isWide: true, value: (one) => [state(one.state, tones[one.state]), create("span", { className: "quiet", textContent: one.reason ? ` ${one.reason}` : "" })] },
+    { name: "Campaign", isWide: true, value: (one) => (one.origin === "file" ? [one.campaign, create("span", { className: "quiet", textContent: one.override ? ` of the file, set ${one.override}` : " of the file" })] : itemLink(`campaign:${one.campaign}`, one.campaign)) },
+    { name: "State", isWide: true, value: (one) => [state(one.state, tones[one.state]), create("span", { className: "quiet", textContent: one.reason && !one.reason.endsWith(` ${one.state}`) ? ` ${one.reason}` : "" })] },
     { name: "Actions", value: switches }, { name: "Advertiser", value: ({ advertiser }) => advertiser },
-    { name: "Goal", isNumber: true, value: goal },
-    { name: "Delivered", isNumber: true, value: ({ delivered }) => number(delivered) },
-    { name: "Today", isNumber: true, value: ({ deliveredToday }) => number(deliveredToday) },
-    { name: "Pace", isNumber: true, value: ({ pace }) => (pace === undefined || pace === null ? "–" : `${Math.round(pace * 100)} %`) },
-    { name: "Starts", value: ({ starts }) => time(starts) }, { name: "Ends", value: ({ ends }) => time(ends) },
+    { name: "Delivered", value: delivered },
+    { name: "Pace", isNumber: true, value: ({ campaign, pace }) => (typeof pace === "number" ? create("a", { href: `/reports#${new URLSearchParams({ campaign })}`, textContent: `${Math.round(pace * 100)} %`, ariaLabel: `Pace of ${campaign}: ${Math.round(pace * 100)} %` }) : "–") },
+    { name: "Forecast", value: forecast },
+    { name: "Runs", value: ({ starts, ends }) => (starts || ends ? [...(starts ? [time(starts)] : []), ...(ends ? [" until\u00a0", time(ends)] : [])] : "–") },
   ]
   const place = create("div")
   const [words, of] = [create("input", { type: "search", autocomplete: "off" }), create("select", {}, new Option("All", ""))]
@@ -149,6 +154,7 @@ async function ads() {
 // Sources
 
 async function sources() {
+  const listed = await all("/admin/sources?limit=1000", "sources")
   const columns = [
     { name: "Source", value: ({ name }) => name },
     {
@@ -169,9 +175,8 @@ async function sources() {
     { name: "Items", isNumber: true, value: ({ items }) => number(items) },
     { name: "Last success", value: ({ lastSuccess }) => time(lastSuccess) }, { name: "Next attempt", value: ({ nextAttempt }) => time(nextAttempt) },
     { name: "Last error", isWide: true, value: (one) => [one.lastError ?? "–", ...(one.failures > 0 ? [create("span", { className: "quiet", textContent: ` ${one.failures} times in a row` })] : [])] },
-    { name: "Skipped", isWide: true, value: (one) => (one.skipped > 0 ? `${one.skipped}: ${one.invalid.join("; ")}` : "0") },
+    ...(listed.some(({ skipped }) => skipped > 0) ? [{ name: "Skipped", isWide: true, value: (one) => (one.skipped > 0 ? `${one.skipped}: ${one.invalid.join("; ")}` : "0") }] : []),
   ]
-  const listed = await all("/admin/sources?limit=1000", "sources")
   // What is under way is shown again, unless a button of it has the focus.
   if (listed.some(({ state, lastAttempt }) => state === "running" || !lastAttempt)) {
     setTimeout(() => {

@@ -13,8 +13,10 @@ const find = (id) => document.getElementById(id)
 const [by, and, measure] = ["by", "and", "measure"].map(find)
 const day = (time) => new Date(time).toISOString().slice(0, 10)
 
+const titleOf = (word) => (word === "ctr" ? "CTR" : word.charAt(0).toUpperCase() + word.slice(1))
+
 for (const [select, words] of [[by, GROUPINGS], [and, ["none", ...GROUPINGS.filter((word) => !["verdict", "reason", "choice", "context"].includes(word))]], [measure, MEASURES]]) {
-  select.append(...words.map((word) => new Option(word, word)))
+  select.append(...words.map((word) => new Option(titleOf(word), word)))
 }
 /** Sets the days of the report: today, yesterday, or a number of days. */
 function preset(name) {
@@ -22,12 +24,15 @@ function preset(name) {
   const [first, last] = { today: [0, 0], yesterday: [1, 1] }[name] ?? [Number(name) - 1, 0]
   find("from").value = day(now - first * DAY)
   find("to").value = day(now - last * DAY)
+  for (const button of find("presets").querySelectorAll("button")) button.ariaPressed = String(button.dataset.preset === name)
 }
 
 // The fragment can have a question.
 const asked = new URLSearchParams(location.hash.slice(1))
 preset(asked.get("preset") ?? "30")
 if (GROUPINGS.includes(asked.get("by"))) by.value = asked.get("by")
+find("campaign").value = asked.get("campaign") ?? ""
+for (const id of ["from", "to"]) find(id).addEventListener("input", () => find("presets").querySelector("[aria-pressed=true]")?.setAttribute("aria-pressed", "false"))
 
 function path(format, more = {}) {
   const query = new URLSearchParams({ from: find("from").value, to: find("to").value, by: by.value, format, ...more })
@@ -143,7 +148,7 @@ function table(report) {
     cell.className = keys.includes(name) ? "" : "number"
     const button = document.createElement("button")
     button.type = "button"
-    button.textContent = name
+    button.textContent = titleOf(name)
     button.addEventListener("click", () => {
       sort = sort === `-${name}` ? name : `-${name}`
       find("table").replaceChildren(table(report))
@@ -162,7 +167,8 @@ function table(report) {
     const line = body.insertRow()
     for (const name of columns) {
       const cell = line.insertCell()
-      const number = name === "ctr" && typeof row.ctr === "number" ? `${(row.ctr * 100).toLocaleString("en", { maximumFractionDigits: 1 })} %` : row[name] ?? ""
+      cell.dataset.label = titleOf(name)
+      const number = name === "ctr" && typeof row.ctr === "number" ? `${(row.ctr * 100).toLocaleString("en", { maximumFractionDigits: 1 })} %` : row[name]?.toLocaleString("en") ?? ""
       cell.append(name === "ad" && row.ad ? itemLink(row.ad) : name === "campaign" && row.campaign && keys.includes(name) ? itemLink(`campaign:${row.campaign}`, row.campaign) : keys.includes(name) ? called(row[name]) : String(number))
       cell.className = keys.includes(name) ? "" : "number"
     }
@@ -172,8 +178,9 @@ function table(report) {
     for (const name of columns) {
       const sum = (field) => report.rows.reduce((all, row) => all + value(row, field), 0)
       const cell = line.insertCell()
+      cell.dataset.label = titleOf(name)
       const rate = sum("impressions") > 0 ? `${((100 * sum("clicks")) / sum("impressions")).toLocaleString("en", { maximumFractionDigits: 1 })} %` : ""
-      cell.textContent = name === keys[0] ? "Total" : keys.includes(name) ? "" : name === "ctr" ? rate : sum(name)
+      cell.textContent = name === keys[0] ? "Total" : keys.includes(name) ? "" : name === "ctr" ? rate : sum(name).toLocaleString("en")
       cell.className = keys.includes(name) ? "" : "number"
     }
   }
