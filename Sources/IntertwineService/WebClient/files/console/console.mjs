@@ -1,5 +1,5 @@
 // The pages of the console that show one list each: ads, sources, audit, viewers, system.
-import { create, itemLink, number, state, time } from "/console/shell.mjs"
+import { create, itemLink, number, state, time, who } from "/console/shell.mjs"
 import { onToken, send } from "/reports/admin-api.mjs"
 
 const find = (id) => document.getElementById(id)
@@ -235,7 +235,7 @@ async function audit() {
     }
   }
   const columns = [
-    { name: "Time", value: (one) => time(one.time) }, { name: "Who", value: ({ who }) => who || "–" },
+    { name: "Time", value: (one) => time(one.time) }, { name: "Who", value: (one) => who(one.who) || "–" },
     { name: "What", isWide: true, value: described },
     { name: "Items", isWide: true, value: (one) => (one.items ?? []).slice(0, 5).flatMap((item, index) => [index > 0 ? ", " : "", itemLink(item)]).concat((one.items ?? []).length > 5 ? [" …"] : []) },
     { name: "Changes", value: (one) => Object.entries(one.changes ?? {}).map(([name, count]) => `${count} ${name}`).join(", ") },
@@ -421,6 +421,11 @@ function viewers() {
 
 // System
 
+const roles = {
+  read: "Your role is read: you see everything, and change nothing.", edit: "Your role is edit: you change items and campaigns, but take nothing down and release nothing.",
+  publish: "Your role is publish: you may do everything.",
+}
+
 async function system() {
   const answer = await json("/admin/system")
   const documents = answer.settings.find(({ key }) => key === "server.documents-url")?.value
@@ -435,7 +440,9 @@ async function system() {
     { name: "Origin", value: ({ origin }) => origin },
   ], answer.settings)
   return [
-    create("p", {}, `${answer.role ? `Your role is ${answer.role}` : "You may do everything"}; the audit log names you ${answer.who}.`),
+    create("p", { textContent: answer.who === "loopback"
+      ? "The service has no admin token and no sign-in, so you may do everything, and the audit log cannot tell you from others on this machine: it names all of them loopback."
+      : `You are ${who(answer.who)} in the audit log. ${roles[answer.role] ?? ""}` }),
     create("h2", { textContent: "Problems now" }), problems, create("h2", { textContent: "Settings in force" }), settings,
   ]
 }

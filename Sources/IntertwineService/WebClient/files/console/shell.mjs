@@ -1,12 +1,12 @@
 // The navigation of the console, which every page of it has. A page in a frame of the web client has none.
 import { applyRole } from "/reports/admin-api.mjs"
 
-/** The pages in groups: content, advertising, questions, and the service. */
+/** The pages in groups, some with the role that they need: content, advertising, questions, and the service. */
 const pages = [
-  [["/", "Items"], ["/takedowns", "Takedowns"], ["/imports", "Imports"], ["/sources", "Sources"]],
-  [["/ads", "Ads"], ["/reports", "Reports"], ["/corrections", "Corrections"]],
+  [["/", "Items"], ["/takedowns", "Takedowns"], ["/imports", "Imports", "edit"], ["/sources", "Sources"]],
+  [["/ads", "Ads"], ["/reports", "Reports"], ["/corrections", "Corrections", "publish"]],
   [["/preview", "Preview"], ["/explain", "Why"], ["/audit", "Audit"]],
-  [["/viewers", "Viewers"], ["/system", "System"]],
+  [["/system", "System"], ["/viewers", "Viewers", "publish"]],
 ]
 
 export function create(tag, properties = {}, ...children) {
@@ -30,6 +30,9 @@ export function time(text) {
 
 export const number = (value) => (typeof value === "number" ? value.toLocaleString() : "–")
 
+/** Returns who the audit log names, in words that still have the name by which the log is filtered. */
+export const who = (name) => (name === "loopback" ? "this machine (loopback)" : name.replace(/^jwt:/, ""))
+
 /** Returns a label of a state. */
 export function state(text, tone = "") {
   return create("span", { className: `state ${tone && `is-${tone}`}`, textContent: text })
@@ -49,10 +52,12 @@ if (window === window.top) {
   const brand = create("a", { className: "brand", href: "/" })
   brand.innerHTML = mark
   brand.append("Intertwine")
-  const links = pages.flatMap((group, number) => group.map(([href, name], index) => {
+  const links = pages.flatMap((group, number) => group.map(([href, name, needs], index) => {
     const link = create("a", { href, textContent: name })
     if (href === here) link.setAttribute("aria-current", "page")
-    return create("li", { className: number > 0 && index === 0 ? "first" : "" }, link)
+    const line = create("li", { className: number > 0 && index === 0 ? "first" : "" }, link)
+    if (needs) line.dataset.needs = needs
+    return line
   }))
   const nav = create("nav", { id: "navigation", ariaLabel: "Console" }, create("ul", {}, ...links))
   const menu = create("button", { type: "button", className: "menu", textContent: "Menu", ariaExpanded: "false" })

@@ -1,5 +1,5 @@
 // The list of items: search, filters, orders, and what can be done with several items at once.
-import { create, itemLink, number, state, time } from "/console/shell.mjs"
+import { create, itemLink, number, state, time, who } from "/console/shell.mjs"
 import { send } from "/reports/admin-api.mjs"
 
 const find = (id) => document.getElementById(id)
@@ -71,7 +71,7 @@ function stateOf(item) {
   }
   if (item.state !== "taken-down" && times.length > 0) return ["Public", create("br"), create("span", { className: "quiet" }, ...times)]
   if (item.state !== "taken-down") return item.source ? ["Public ", create("span", { className: "quiet", textContent: `by ${item.source}` })] : ["Public"]
-  const facts = [item.takenDownBy && `by ${item.takenDownBy}`, item.reason].filter(Boolean).join(": ")
+  const facts = [item.takenDownBy && `by ${who(item.takenDownBy)}`, item.reason].filter(Boolean).join(": ")
   return [state("Taken down", "bad"), create("br"), create("span", { className: "quiet", title: item.takenDown ?? "" }, time(item.takenDown), facts && ` ${facts}`)]
 }
 
@@ -130,6 +130,7 @@ function steps(item) {
 function makeDraggable(line) {
   line.draggable = true
   line.addEventListener("dragstart", (event) => {
+    if (document.body.dataset.role === "read") return event.preventDefault()
     event.dataTransfer.setData("text/x-item", line.dataset.item)
     event.dataTransfer.effectAllowed = "move"
   })

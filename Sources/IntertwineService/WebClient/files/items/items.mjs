@@ -1,6 +1,6 @@
 // Creates, edits and removes items with `/admin/items/{kind}/{id}`. The fields of the form follow from the schema of the kind.
 // The fragment of the URL has the `kind` and the `id` of the item.
-import { create, itemLink, state, time } from "/console/shell.mjs"
+import { create, itemLink, state, time, who } from "/console/shell.mjs"
 import { onToken, send } from "/reports/admin-api.mjs"
 import { follow as followCells, preview } from "/items/cell-preview.mjs"
 import { ItemForm } from "/items/item-form.mjs"
@@ -135,6 +135,7 @@ async function showRevisions(key) {
     const place = create("div")
     const compare = create("button", { type: "button", textContent: "Compare" })
     const restore = create("button", { type: "button", textContent: "Restore" })
+    restore.dataset.needs = "edit"
     compare.addEventListener("click", () => perform(async () => {
       place.replaceChildren(difference(await read(revision), { kind: key.kind, id: key.id, ...open.form.item }, ["Then", "In the form"]))
       return ""
@@ -153,7 +154,7 @@ async function showRevisions(key) {
     })
     const at = create("time", { dateTime: revision.at, title: revision.at, textContent: new Date(revision.at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" }) })
     return create("div", { className: "revision" },
-      create("p", { className: "buttons" }, create("span", {}, `${what} `, at, revision.who ? ` by ${revision.who}` : "", fields), compare, restore), place)
+      create("p", { className: "buttons" }, create("span", {}, `${what} `, at, revision.who ? ` by ${who(revision.who)}` : "", fields), compare, restore), place)
   }))
   // What each change was is read once somebody looks.
   find("history").ontoggle = async () => {
@@ -174,6 +175,7 @@ async function item(response) {
 /** Opens an item in the form. */
 function display({ kind, id, schema }, stored, entityTag) {
   open = { kind, id, schema, entityTag, stored, form: new ItemForm(nameOf({ kind, id }), schema, stored) }
+  open.form.element.disabled = document.body.dataset.role === "read"
   find("fields").replaceChildren(open.form.element)
   find("name").textContent = nameOf(open)
   find("remove").hidden = entityTag === null
