@@ -762,6 +762,9 @@ def fits_every_width(browser, service):
                 assert window.script("return shifted") <= 0.02, f"{path} at {width}: {window.script('return shifted')}"
                 wide = window.script("return $$('.all-rows, .rows').filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.ariaLabel)")
                 assert wide == [], f"{path} at {width}: tables are cut: {wide}"
+                # The title of an item has room at every width.
+                titles = window.script("return $$('#list tbody td.title').filter((one) => one.checkVisibility()).map((one) => one.clientWidth)")
+                assert not titles or min(titles) >= 150, f"{path} at {width}: titles have {min(titles)} points"
                 if width == 390:
                     narrow = window.script(
                         "return $$('#page > form, main > form').filter((one) => one.checkVisibility()).filter((one) => {"
