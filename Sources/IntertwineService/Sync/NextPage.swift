@@ -101,14 +101,15 @@ enum NextPage: Sendable, Hashable {
     }
 }
 
-/// A parser of the `Link` header field (RFC 8288 §3).
+/// A parser of the `Link` header field (RFC 8288 §3). As in browsers, what is no link or no parameter is left out.
 enum LinkField {
+    /// Nil without a next link, and for one without a target, which some APIs write on the last page.
     static func next(in field: String) -> String? {
         var rest = Substring(field)
         while true {
-            rest = rest.drop { $0 == " " || $0 == "\t" || $0 == "," }
-            guard rest.first == "<", let end = rest.firstIndex(of: ">") else { return nil }
-            let target = rest[rest.index(after: rest.startIndex)..<end]
+            rest = rest.drop { $0 != "<" }
+            guard let end = rest.firstIndex(of: ">") else { return nil }
+            let target = rest[..<end].dropFirst()
             rest = rest[rest.index(after: end)...]
             var relation: String?
             var (hasAnchor, hasResults) = (false, true)
@@ -120,7 +121,7 @@ enum LinkField {
                 if name == "results", value == "false" { hasResults = false }
             }
             let relations = relation?.lowercased().split(separator: " ") ?? []
-            if relations.contains("next"), !hasAnchor { return hasResults ? String(target) : nil }
+            if relations.contains("next"), !hasAnchor { return hasResults && target.contains { $0 != " " } ? String(target) : nil }
         }
     }
 
@@ -141,7 +142,7 @@ enum LinkField {
                 text = text.dropFirst(value.count)
             }
         }
-        rest = text
+        rest = text.drop { $0 != ";" && $0 != "," }
         return (name.lowercased(), value)
     }
 

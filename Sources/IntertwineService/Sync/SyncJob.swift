@@ -92,7 +92,7 @@ struct SyncJob: Sendable {
 extension SyncJob {
     private static let pageAttempts = 3
     /// The answers of APIs to a number beyond the last page, if the list does not tell how many pages it has.
-    private static let endStatuses = [204, 400, 404, 410, 416]
+    private static let endStatuses = [204, 400, 404, 410, 416, 422]
     /// The answers of APIs to a link or a cursor beyond the last page. Other ones may tell that a cursor has expired.
     private static let uncountedEndStatuses = [204, 404]
 

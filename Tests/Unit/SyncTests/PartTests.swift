@@ -14,6 +14,9 @@ struct PartTests {
             (#"<1>; rel=prev; rel=next"#, nil), (#"<1>; rel=next; anchor="/other""#, nil), ("<1>", nil), ("", nil), ("1; rel=next", nil),
             (#"<1; rel=next"#, nil), (#"<2> ; rel = "next" ; x"#, "2"), ("<1>; rel=nextish", nil), (", ,<4>; rel=next", "4"),
             (#"<5>; rel="next"; results="true""#, "5"), (#"<1>; rel="previous", <5>; rel="next"; results="false""#, nil),
+            ("https://a; rel=preconnect, </2>; rel=next", "/2"), ("</s>; rel=preload; as=style nopush, </2>; rel=next", "/2"),
+            ("</s>; title=Hello, world, </2>; rel=next", "/2"), ("</2>; no value; =; rel=next", "/2"), (";, x=<y>, </2>;rel=next", "/2"),
+            (#"<>; rel="next""#, nil), (#"< >; rel="next""#, nil), (#"<1>; rel=prev, <>; rel="next""#, nil),
         ])
     func links(field: String, expected: String?) {
         #expect(LinkField.next(in: field) == expected)
