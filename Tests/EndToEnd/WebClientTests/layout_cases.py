@@ -21,10 +21,16 @@ def it_shows_every_cell_at_its_size(browser, relay, service):
 def it_gives_every_cell_an_accessible_name(browser, relay, service):
     browser.open(relay.url, cells=36)
     nodes = [node for node in browser.tool("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
-    named = {role: [node["name"]["value"] for node in nodes if node["role"]["value"] == role] for role in ("article", "button")}
+    named = {role: [node["name"]["value"] for node in nodes if node["role"]["value"] == role] for role in ("article", "button", "link")}
     assert len(named["article"]) >= 36
     for role, names in named.items():
         assert all_true(names), f"{role}s without a name: {len([name for name in names if not name])} of {len(names)}"
+    # The names of ads and of their links say what is advertised, because people may not see the picture.
+    shown = {picture["alt"] for cell in service.cells() if cell.get("advertisement")
+             for picture in cell["actions"]["configuration"]["bindings"].values() if picture["type"] == "image"}
+    for role in ("article", "link"):
+        ads = [name for name in named[role] if "Advertisement" in name]
+        assert ads and all(any(subject in name for subject in shown) for name in ads), (role, ads, shown)
 
 
 def it_has_no_layout_shift_while_images_load(browser, relay, service):

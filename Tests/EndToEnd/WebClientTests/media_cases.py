@@ -41,7 +41,7 @@ def it_plays_a_video_by_a_real_click_and_pauses_it_out_of_sight(browser, relay, 
     browser.script("scrollTo({top: 0, behavior: 'instant'})")
     link = browser.wait(lambda: browser.find('[data-id="ad:film"] .cell-line a.cell-face'), "the link")
     assert link.text == "Visit" and link.get_attribute("href").endswith("/click/x")
-    assert link.accessible_name == "Visit Sponsored · The Bakery", link.accessible_name
+    assert link.accessible_name == "Visit Sponsored · The Bakery Bread", link.accessible_name
     ActionChains(browser.driver).move_to_element(link).click().perform()
     browser.wait(lambda: relay.passed("GET", "/click/x"), "the click")
     browser.close_opened()

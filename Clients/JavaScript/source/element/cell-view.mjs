@@ -48,9 +48,11 @@ export class CellView {
     this.element = element("article.cell", { tabindex: "-1", "aria-labelledby": this.#label.id, part: "cell" });
     this.element.dataset.identifier = identifier;
     if (this.rendering.role) this.element.classList.add(`is-${this.rendering.role}`);
+    // What an ad shows belongs to its name. Nobody reads this text elsewhere.
+    this.subject = element("span", { id: `${this.#label.id}-subject`, hidden: true });
     this.tools = element("div.cell-tools", { part: "tools", lang: locale() }, ...this.#makeTools(commands));
     this.gone = element("p.cell-gone", { lang: locale() }, words("removed"));
-    this.element.append(this.content, this.tools, this.gone);
+    this.element.append(this.content, this.subject, this.tools, this.gone);
   }
 
   /** True if the pictures of an ad are loaded: what is in their place is no ad. Other cells show their texts. */
@@ -92,6 +94,9 @@ export class CellView {
     this.element.classList.toggle("has-slots", customSlots(cell).length > 0);
     this.place(frame);
     this.#outlets = this.rendering.outletsFor?.(cell) ?? this.rendering.outlets;
+    this.subject.textContent = subjectOf(cell);
+    this.subject.lang = language ?? "";
+    this.element.setAttribute("aria-labelledby", this.#labels);
     this.#showControls(cell.actions ?? {});
     this.actions.perform("configuration", entry, { view: this });
     entry.name = this.#name;
@@ -99,10 +104,12 @@ export class CellView {
 
   /** The text of the label, for notices. An ad is named by what it shows, if its advertiser has described that. */
   get #name() {
-    const picture = Object.values(this.cell.actions?.configuration?.bindings ?? {}).find((one) => one?.type === "image");
-    const shown = isAdvertisement(this.cell) && typeof picture?.alt === "string" && picture.alt !== "Advertisement" ? picture.alt : "";
-    if (isAdvertisement(this.cell)) this.element.ariaDescription ??= shown || null;
-    return shown || this.#label.textContent || String(this.cell.id ?? this.identifier);
+    return this.subject.textContent || this.#label.textContent || String(this.cell.id ?? this.identifier);
+  }
+
+  /** The ids of the elements with the accessible name. */
+  get #labels() {
+    return this.subject.textContent === "" ? this.#label.id : `${this.#label.id} ${this.subject.id}`;
   }
 
   /** Moves the view to its frame, which the content fills. */
@@ -250,7 +257,7 @@ export class CellView {
     const hasPlayer = this.content.querySelector(".media-outlet") !== null;
     this.face.textContent = hasPlayer ? labelOf(selection, this.words(link ? "visit" : "open")) : "";
     // The name contains the visible text (WCAG 2.5.3).
-    this.face.setAttribute("aria-labelledby", hasPlayer ? `${this.face.id} ${this.#label.id}` : this.#label.id);
+    this.face.setAttribute("aria-labelledby", hasPlayer ? `${this.face.id} ${this.#labels}` : this.#labels);
     if (hasPlayer) (this.content.querySelector(".cell-line, .generic-words") ?? this.content).append(this.face);
     else this.content.before(this.face);
   }
@@ -288,6 +295,12 @@ export class CellView {
       tool("more", this.words("more"), { "aria-haspopup": "menu" }, "M6 12v.1", "M12 12v.1", "M18 12v.1"),
     ];
   }
+}
+
+/** Returns what an ad shows, if its advertiser has described that; otherwise an empty text. */
+function subjectOf(cell) {
+  const picture = Object.values(cell.actions?.configuration?.bindings ?? {}).find((one) => one?.type === "image");
+  return isAdvertisement(cell) && typeof picture?.alt === "string" && picture.alt !== "Advertisement" ? picture.alt : "";
 }
 
 /**

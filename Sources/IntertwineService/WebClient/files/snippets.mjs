@@ -10,7 +10,7 @@ const tags = {
   image: (name) => `<img data-bind="${name}" alt="">`,
   media: (name) => `<div data-bind="${name}"></div>`,
   link: (name) => `<a data-bind="${name}"></a>`,
-  other: (name, index) => (index === 0 ? `<h3 data-bind="${name}"></h3>` : `<p data-bind="${name}"></p>`),
+  other: (name, index) => (index === 0 ? `<h2 data-bind="${name}"></h2>` : `<p data-bind="${name}"></p>`),
 };
 
 /** Returns a SwiftUI view of a cell's identifier, with one view for each part. */
