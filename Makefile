@@ -11,7 +11,7 @@
 # make container-check  perform the Dockerfile without Docker; install, upgrade and remove the package; test the results
 # make docs             documentation of the library modules, in .build/documentation
 # make site             the documentation as a site with search, in .build/site/html
-# make screenshots      pictures of the documents, from pages of the running service
+# make screenshots      pictures of the documents, and first screens before and after in .build/screenshots (BINARY=FILE: of a finished program)
 # make manual           man page and shell completions, in .build/manual
 # make format           format every Swift file
 # Each target installs the Debian packages it needs, as root or through sudo, and prints them.
@@ -136,9 +136,9 @@ site:
 	@Tools/site/make
 
 screenshots: install-test
-	$(RELEASE) --product intertwine
-	$(RELEASE) --product intertwine-image-worker
-	Tests/EndToEnd/WebClientTests/screenshots --binary .build/release/intertwine Documentation/images
+	$(if $(BINARY),,$(RELEASE) --product intertwine)
+	$(if $(BINARY),,$(RELEASE) --product intertwine-image-worker)
+	Tests/EndToEnd/WebClientTests/screenshots --binary $(or $(BINARY),.build/release/intertwine) Documentation/images
 
 format:
 	swift format --in-place --recursive Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources \
