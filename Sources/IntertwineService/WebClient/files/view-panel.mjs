@@ -49,7 +49,7 @@ function languageName(tag) {
  * - sections(): returns the names of the known sections. feeds: a promise of the service's feeds, empty if they are not listed.
  */
 export function viewPanel({ dialog, options, sections, feeds }) {
-  const languages = Array.from(new Set([...navigator.languages, "en", "de", "fr", "es", "it", "ar", "ja"]), (tag) => [tag, languageName(tag)]);
+  const languages = Array.from(new Set([...navigator.languages, "en", "de"]), (tag) => [tag, languageName(tag)]);
   const feed = picker("feed", [["", "Main"]], options.feed ?? "");
   const section = picker("section", [["", "All sections"]], options.section ?? "");
   const layout = picker("layout", Object.entries(layouts), options.layout);
