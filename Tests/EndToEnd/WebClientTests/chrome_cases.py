@@ -1,4 +1,5 @@
 """The elements around the cells: tabs, tools, labels, targets, the reference of the API, and the help."""
+import urllib.parse
 from pathlib import Path
 
 from axe_cases import axe, findings
@@ -141,6 +142,23 @@ def it_shows_what_an_app_receives_beside_the_feed(browser, relay, service):
         phone.wait(lambda: phone.find("#inspector:not([hidden]) .form .json"), "the JSON on a phone")
         phone.script(axe())
         assert findings(phone, "the JSON on a phone") == [] and not phone.script("return document.documentElement.scrollWidth > innerWidth")
+
+
+def it_leads_to_a_cell_by_its_link(browser, relay, service):
+    name = [cell["id"] for cell in service.cells() if cell["id"].startswith("user:")][70]
+    link = urllib.parse.urlencode({"cell": name})
+    browser.open(f"{relay.url}#{link}")
+    browser.wait(lambda: browser.focused() == name, "the cell of a later page")
+    browser.wait(lambda: browser.script("const { top, bottom } = focused().getBoundingClientRect(); return top >= 0 && bottom <= innerHeight"), "the cell in the window")
+    # The panel has the link to its cell.
+    browser.press("i")
+    assert browser.wait(lambda: browser.find("#inspector h2 a"), "the link").get_attribute("href") == f"{relay.url}#{link}"
+    first = service.cells()[0]["id"]
+    browser.script("location.hash = arguments[0]", urllib.parse.urlencode({"cell": first}))
+    browser.wait(lambda: browser.focused() == first and browser.script("return scrollY") < 400, "the first cell")
+    browser.open(f"{relay.url}#cell=user:nobody", cells=12)
+    browser.settle()
+    assert browser.console() == [], browser.console()
 
 
 def it_shows_an_operator_moving_a_cell(browser, relay, service):

@@ -109,7 +109,7 @@ export class Inspector {
       this.#forms(entry), ...(why === null ? [] : [explanation(why, entry.name)]), element("h3", {}, "Requests"), this.none, this.requests,
     );
     this.panel.replaceChildren(
-      element("header", {}, element("div", {}, element("h2", {}, entry.cell.id ?? entry.name),
+      element("header", {}, element("div", {}, element("h2", {}, entry.cell.id === undefined ? entry.name : element("a", { href: `#${new URLSearchParams({ cell: entry.cell.id })}` }, entry.cell.id)),
         this.size), close),
       scroll,
     );

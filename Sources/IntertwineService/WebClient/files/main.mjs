@@ -15,6 +15,8 @@ import { showTabs } from "./tabs.mjs";
 import { ViewOptions } from "./view-options.mjs";
 import { viewPanel } from "./view-panel.mjs";
 
+/** The pages that are loaded to find the cell of a link. */
+const linkedPages = 25;
 const find = (id) => document.getElementById(id);
 translate(document.body);
 const feed = find("feed");
@@ -73,6 +75,8 @@ feed.addEventListener("feedstart", () => {
   collection.addEventListener("laid-out", alignContent);
   alignContent();
   new ScrollPosition({ feed: collection, list, waiting: skeletons }).restore();
+  // After a reload, the reader is elsewhere by now.
+  if (!history.state?.position) showLinked();
 });
 feed.src = options.src;
 
@@ -96,6 +100,22 @@ document.addEventListener("keydown", (event) => {
   else if (event.key.toLowerCase() === "u" && !isText && !event.composedPath().includes(feed.parts.collection.element)) feed.undo();
   else if (event.key === "Escape" && inspector.isOpen) inspector.hide();
 });
+
+addEventListener("hashchange", showLinked);
+
+/** Leads to the cell that the URL names, as in `#cell=article:1`, if it is on one of the first pages. */
+async function showLinked() {
+  const id = new URLSearchParams(location.hash.slice(1)).get("cell");
+  if (id === null || feed.parts === null) return;
+  const { list, collection } = feed.parts;
+  const found = () => list.entries.find(({ cell }) => cell.id === id);
+  try {
+    for (let page = 0; found() === undefined && page < linkedPages && !list.isAtEnd; page += 1) await list.loadNext();
+  } catch {
+    // The element reports a service that is unavailable.
+  }
+  if (found() !== undefined) collection.focus(found());
+}
 
 /** Returns the direction of a language's script. The words of this page are English or German, so the feed alone has it. */
 function directionOf(language) {
