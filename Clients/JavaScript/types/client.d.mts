@@ -196,7 +196,9 @@ export interface FeedFilter {
   /** `choice`, `flag`, `number`, `text` or `tags`. The list is open. */
   type: string;
   /** All values of a choice or a flag; the most frequent ones of another type. */
-  values: { value: string; count: number }[];
+  values: { value: string; title?: string; count: number }[];
+  /** The label of the field, in the language of the response. */
+  title?: string;
 }
 
 /** The items of a kind that a page omits because the client cannot show them. */

@@ -18,6 +18,9 @@ package struct ItemFilter: Sendable, Hashable {
     package let choices: [String]
     private let field: FieldDeclaration
 
+    package var label: LocalizedText? { field.label }
+    package var choiceLabels: [String: LocalizedText] { field.choiceLabels }
+
     /// nil if the values of the field are neither a choice, a flag, a number, a short text nor tags.
     package init?(_ field: FieldDeclaration) {
         switch field.type {

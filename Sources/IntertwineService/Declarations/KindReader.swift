@@ -30,14 +30,18 @@ struct KindReader {
     private func fields(_ node: YAMLNode, isInput: Bool = false) throws -> [FieldDeclaration] {
         try node.each("each field's name with its type") { name, node in
             guard node.isMapping else { return FieldDeclaration(name, try type(node, isInput)) }
-            let keys = ["type", "required", "min", "max", "choices", "languages"] + (isInput ? ["label"] : ["decimals", "factor", "unit"])
+            let keys =
+                ["type", "required", "min", "max", "choices", "languages", "label"] + (isInput ? [] : ["decimals", "factor", "unit"])
             let members = try node.members(of: "field '\(ItemError.shown(name))'", among: keys)
             let types = FieldType.allCases.map(\.rawValue).joined(separator: ", ")
+            let labels = isInput ? nil : try members["choices"]?.choices(in: languages)
             var field = FieldDeclaration(
                 name, try type(members.required("type", types), isInput), isRequired: try members["required"]?.flag() ?? false,
                 minimum: try members["min"]?.number(), maximum: try members["max"]?.number(),
-                choices: try members["choices"]?.texts("texts") ?? [], languages: try members["languages"].map(fieldLanguages) ?? [],
+                choices: try labels?.map(\.choice) ?? members["choices"]?.texts("texts") ?? [],
+                languages: try members["languages"].map(fieldLanguages) ?? [],
                 label: try members["label"]?.label(in: languages))
+            field.choiceLabels = Dictionary((labels ?? []).map { ($0.choice, $0.label) }) { $1 }
             if !members.keys.isDisjoint(with: ["decimals", "factor", "unit"]) {
                 field.format = NumberFormat(
                     decimals: try members["decimals"]?.value(in: NumberFormat.decimals), factor: try members["factor"]?.number() ?? 1,

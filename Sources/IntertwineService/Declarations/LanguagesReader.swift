@@ -25,6 +25,12 @@ extension YAMLNode {
         return label
     }
 
+    /// nil for a list of choices, which have no labels.
+    func choices(in languages: FeedLanguages) throws -> [(choice: String, label: LocalizedText)]? {
+        guard isMapping else { return nil }
+        return try each("choices, each with a text to display") { ($0, try $1.label(in: languages)) }
+    }
+
     func labels(in languages: FeedLanguages) throws -> [CommandKey: LocalizedText] {
         let labels = try each("slots, each with a text to display") { name, node in
             (CommandKey(name), try node.label(of: CommandKey(name), in: languages))

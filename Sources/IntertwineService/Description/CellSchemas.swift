@@ -148,12 +148,14 @@ extension Schema {
                             of: .object([
                                 .required(
                                     "name", .string(minLength: 1), "The name of the field, which is the query parameter of its values."),
+                                .optional("title", .string, "The label of the field, as people read it."),
                                 .required("type", .words(ItemFilter.Form.self), "The type of the values."),
                                 .required(
                                     "values",
                                     .list(
                                         of: .object([
                                             .required("value", .string(minLength: 1)),
+                                            .optional("title", .string, "The label of the choice, as people read it."),
                                             .required("count", .integer(minimum: 0), "The number of items with this value."),
                                         ])),
                                     "All values of a choice or a flag; the 100 most frequent values of another type."),

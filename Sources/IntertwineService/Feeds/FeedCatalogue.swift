@@ -53,9 +53,16 @@ struct FeedCatalogue: Sendable {
             }
 
             struct Filter: Encodable {
+                struct Value: Encodable {
+                    var value: String
+                    var title: String?
+                    var count: Int
+                }
+
                 var name: String
+                var title: String?
                 var type: String
-                var values: [FilterValue]
+                var values: [Value]
             }
 
             struct Feed: Encodable {
@@ -84,7 +91,13 @@ struct FeedCatalogue: Sendable {
                         return Listed.Section(name: part, title: section.title?[language], path: path, href: links.href(path))
                     },
                     filters: filters[name].map { values in
-                        zip(feed.filters, values).map { Listed.Filter(name: $0.name, type: $0.form.rawValue, values: $1) }
+                        zip(feed.filters, values).map { filter, values in
+                            Listed.Filter(
+                                name: filter.name, title: filter.label?[language], type: filter.form.rawValue,
+                                values: values.map {
+                                    .init(value: $0.value, title: filter.choiceLabels[$0.value]?[language], count: $0.count)
+                                })
+                        }
                     })
             })
         let encoder = JSONEncoder()

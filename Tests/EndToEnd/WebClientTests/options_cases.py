@@ -269,12 +269,13 @@ def it_shows_operators_the_explanation_of_a_cell(browser, relay, service):
 
 
 FILTERED = """
+languages: [en, de]
 kinds:
   event:
     fields:
       title: {type: text, required: true}
-      category: {type: text, choices: [music, art, food]}
-      city: {type: text, max: 40}
+      category: {type: text, choices: {music: {en: Music, de: Musik}, art: Art, food: {de: Essen}}}
+      city: {type: text, max: 40, label: {en: Town, de: Ort}}
       free: boolean
     cells:
       collection: {identifier: EventCell, size: {width: 300, height: 100}, bind: {title: {text: title}}}
@@ -298,7 +299,7 @@ def it_filters_the_feed(browser, relay, service):
             browser.open(fresh.base_url, cells=12)
             browser.wait(lambda: browser.find("#filters [value=music]"), "the filters")
             assert browser.script("return document.querySelector('meta[name=filtered-feeds]').content") == "main"
-            assert browser.text("#filters [value=music]") == "music (4)" and browser.text("#filters [value=false]") == "No (11)"
+            assert browser.text("#filters [value=music]") == "Music (4)" and browser.text("#filters [value=false]") == "No (11)"
             browser.click("#filters [value=music]")
             shows(0, 3, 6, 9)
             # The arrow keys lead to the next chip, and the values of a filter are alternatives.
@@ -321,6 +322,10 @@ def it_filters_the_feed(browser, relay, service):
             browser.click("#filters > button")
             shows(*range(12))
             assert browser.script("return location.search") == ""
+            browser.open(f"{fresh.base_url}/?language=de", cells=12)
+            browser.wait(lambda: browser.text("#filters [value=music]") == "Musik (4)", "the German filters")
+            assert [browser.text(f"#filters [value={value}]") for value in ("art", "food")] == ["Art (4)", "Essen (4)"]
+            assert browser.script("return $('#filters select').ariaLabel") == "Ort" and browser.text("#filters [value=false]") == "Nein (11)"
             # A value that the filter does not have is refused, with the ones that it has.
             browser.driver.get(f"{fresh.base_url}/?filter.category=sport")
             browser.wait(lambda: "sport" in browser.text("#filters") and browser.find("#state:not([hidden])"), "the refusal")

@@ -30,9 +30,10 @@ public struct FieldDeclaration: Sendable, Hashable {
     public var choices: [String]
     /// The language tags of a text field that may have one text per language; the first is the default. It is empty for all other fields.
     public var languages: [String]
-    /// The title of an input value in forms, or nil if clients derive it from the name.
+    /// The title of an input value in forms, and of the filter of a field, or nil if clients derive it from the name.
     public var label: LocalizedText?
     package var format: NumberFormat?
+    package var choiceLabels: [String: LocalizedText] = [:]
 
     /// Creates a declaration, by default of an optional field without choices and languages. The limits are not validated.
     ///

@@ -19,10 +19,11 @@ export async function showFilters({ container, feed, options, feeds }) {
   container.hidden = filters.length === 0;
   const clear = element("button.switch", { type: "button" }, say("Clear filters"));
   const controls = filters.map((filter) => {
-    const known = new Map(filter.values.map(({ value, count }) => [value, count]));
+    const known = new Map(filter.values.map(({ value, title, count }) => [value, { title, count }]));
     // A value of the URL may be on no item now.
-    for (const value of options.filters.getAll(filter.name)) if (!known.has(value)) known.set(value, 0);
-    const values = [...known].map(([value, count]) => ({ value, text: `${filter.type === "flag" ? say({ true: "Yes", false: "No" }[value]) : value} (${count})` }));
+    for (const value of options.filters.getAll(filter.name)) if (!known.has(value)) known.set(value, { count: 0 });
+    const text = (value, title) => title ?? (filter.type === "flag" ? say({ true: "Yes", false: "No" }[value]) : value);
+    const values = [...known].map(([value, { title, count }]) => ({ value, text: `${text(value, title)} (${count})` }));
     return ["choice", "flag"].includes(filter.type) && values.length <= mostChips ? chips(filter, values) : choice(filter, values);
   });
   const show = () => {
@@ -56,9 +57,9 @@ function inWords(name) {
 }
 
 /** A chip for each value, of which several can be pressed. The arrow keys lead from chip to chip. */
-function chips({ name }, values) {
+function chips({ name, title }, values) {
   const buttons = values.map(({ value, text }) => element("button.switch", { type: "button", value, "aria-pressed": "false" }, text));
-  const label = inWords(name);
+  const label = title ?? inWords(name);
   const group = element("div.switch-group.filter", { role: "group", "aria-label": label }, element("span.switch-label", { "aria-hidden": "true" }, label), ...buttons);
   const stop = (chosen) => buttons.forEach((button) => { button.tabIndex = button === chosen ? 0 : -1; });
   stop(buttons[0]);
@@ -75,8 +76,8 @@ function chips({ name }, values) {
 }
 
 /** A list of which one value can be chosen. */
-function choice({ name }, values) {
-  const label = inWords(name);
+function choice({ name, title }, values) {
+  const label = title ?? inWords(name);
   const select = element("select", { "aria-label": label }, new Option(say("{name}: all", { name: label }), ""), ...values.map(({ value, text }) => new Option(text, value)));
   select.addEventListener("change", () => select.dispatchEvent(new CustomEvent("filter", { detail: select.value === "" ? [] : [select.value] })));
   const update = (filters) => { select.value = filters.get(name) ?? ""; };
