@@ -300,6 +300,15 @@ def it_pauses_a_campaign_of_the_file(browser, relay, service):
             task.link("Return to the file", "#page")
             task.status("as its file declares it")
             assert "Return to the file" not in browser.text("#page") and task.clicks == 4
+            # Explanations and reports link to it as to any item. A form would store a second campaign.
+            task = Task(browser, own)
+            task.link("Why", ".shell")
+            task.wait(lambda: browser.find("#explanation tbody tr"), "the page")
+            hrefs = browser.script("return $$('#explanation td a').map((one) => one.hash)")
+            assert "#kind=campaign&id=spring" in hrefs and any(one.startswith("#kind=ad&") for one in hrefs), hrefs
+            assert browser.script("return $$('#explanation td').every((cell) => !/^ad[: ][0-9]+$/.test(cell.textContent) || cell.querySelector('a'))"), "an ad without its link"
+            task.link("spring", "#explanation")
+            assert "declared in the file" in status(browser) and not browser.driver.find_element(By.ID, "editor").is_displayed()
 
 
 def it_forecasts_campaigns(browser, relay, service):

@@ -1,7 +1,7 @@
 // Shows the response of `GET /admin/explain` in sentences: the reason for a cell of a page, and the decisions on the rest of the page. The web
 // client shows this page next to the cell. The fragment of the URL has the parameters of the request, the client's `cells`, and the `cell`.
 import { itemLink } from "/console/shell.mjs"
-import { onToken, send } from "/reports/admin-api.mjs"
+import { campaignNamed, onToken, send } from "/reports/admin-api.mjs"
 
 const find = (id) => document.getElementById(id)
 const parameters = new URLSearchParams(location.hash.slice(1))
@@ -52,7 +52,8 @@ function table(label, columns, rows, marked = () => false) {
   const head = create("tr", null, ...columns.map((name) => Object.assign(create("th", name), { scope: "col" })))
   const line = (row) => {
     const made = create("tr", null, ...row.map((value, index) => {
-      const cell = create("td", null, linked(String(value ?? "")))
+      const isCampaign = columns[index].startsWith("Campaign") && value && value !== "no campaign" && window === window.top
+      const cell = create("td", null, isCampaign ? itemLink(`campaign:${value}`, value) : linked(String(value ?? "")))
       cell.className = String(value ?? "").length > 40 ? "wide" : ""
       cell.dataset.label = columns[index]
       return cell
@@ -102,12 +103,8 @@ async function absence(page) {
 
 /** Returns the state of a campaign, which has no cell itself, as sentences. */
 async function campaign(id) {
-  for (let href = "/admin/campaigns?limit=1000"; href;) {
-    const { campaigns, page } = await (await send(href)).json()
-    const found = campaigns.find((one) => one.campaign === id)
-    if (found) return [`The campaign is ${found.state}${found.reason && !found.reason.includes(found.state) ? `: ${found.reason}` : ""}. A campaign has no cell: ask for one of its ads.`]
-    href = page.next
-  }
+  const found = await campaignNamed(id)
+  if (found) return [`The campaign is ${found.state}${found.reason && !found.reason.includes(found.state) ? `: ${found.reason}` : ""}. A campaign has no cell: ask for one of its ads.`]
   return [`There is no campaign ${id}.`]
 }
 
@@ -153,11 +150,11 @@ async function explained(page) {
   parts.push(...table("The page", ["Cell", "Kind", "Position", "Campaign"],
     page.cells.map((one, index) => [one.cell, one.kind, index + 1, one.campaign]), ([name]) => name === cell))
   if (page.omitted.length > 0) {
-    parts.push(...table("Omitted", ["Item", "Reason"], page.omitted.map((one) => [`${one.kind} ${one.id}`, one.reason])))
+    parts.push(...table("Omitted", ["Item", "Reason"], page.omitted.map((one) => [`${one.kind}:${one.id}`, one.reason])))
   }
   const absent = page.excludedAdvertisements ?? []
   if (absent.length > 0) {
-    parts.push(...table("Advertisements on no page", ["Item", "Reason"], absent.map((one) => [`${one.kind} ${one.id}`, one.reason])))
+    parts.push(...table("Advertisements on no page", ["Item", "Reason"], absent.map((one) => [`${one.kind}:${one.id}`, one.reason])))
   }
   return parts
 }

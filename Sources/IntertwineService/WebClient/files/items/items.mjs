@@ -1,7 +1,7 @@
 // Creates, edits and removes items with `/admin/items/{kind}/{id}`. The fields of the form follow from the schema of the kind.
 // The fragment of the URL has the `kind` and the `id` of the item.
 import { create, itemLink, state, time, who } from "/console/shell.mjs"
-import { onToken, send } from "/reports/admin-api.mjs"
+import { campaignNamed, onToken, send } from "/reports/admin-api.mjs"
 import { follow as followCells, preview } from "/items/cell-preview.mjs"
 import { ItemForm } from "/items/item-form.mjs"
 import { lossOf, mark, offer, pathOf as path, release, reload, rowOf } from "/items/item-list.mjs"
@@ -85,6 +85,10 @@ async function show(key) {
     find("release").hidden = false
     find("facts").replaceChildren(state("Taken down", "bad"), create("span", {}, time(takedown.at), takedown.reason ? `: ${takedown.reason}` : ""))
     return `${nameOf(key)} is taken down. Release brings its last document back.`
+  }
+  if (key.kind === "campaign" && (await campaignNamed(key.id))?.origin === "file") {
+    close()
+    return `${nameOf(key)} is declared in the file of campaigns, which is the place to change it. The page of ads can pause it.`
   }
   return `${nameOf(key)} does not exist. Save creates it, and releases it if it is taken down.`
 }

@@ -45,6 +45,16 @@ export async function send(path, options = {}) {
   throw Object.assign(new Error(problem.detail ?? `The response has the status ${response.status}.`), { status: response.status, problem })
 }
 
+/** Returns the campaign with an id, from the pages of the list; undefined if there is none. */
+export async function campaignNamed(id) {
+  for (let href = "/admin/campaigns?limit=1000"; href;) {
+    const { campaigns, page } = await (await send(href)).json()
+    const campaign = campaigns.find((one) => one.campaign === id)
+    if (campaign) return campaign
+    href = page.next
+  }
+}
+
 /** Hides what the operator's role does not permit, and returns the state of the system, or null. The service checks every request. */
 export async function applyRole() {
   const response = await authorized("/admin/system", { cache: "no-store", redirect: "manual" }).catch(() => null)

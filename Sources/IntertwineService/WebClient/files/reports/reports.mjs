@@ -1,6 +1,6 @@
 // Requests reports from the admin API, and plots them.
 import { itemLink } from "/console/shell.mjs"
-import { onToken, send } from "/reports/admin-api.mjs"
+import { campaignNamed, onToken, send } from "/reports/admin-api.mjs"
 import { bars, legend, lines } from "/reports/chart.mjs"
 
 const GROUPINGS = ["day", "hour", "ad", "campaign", "advertiser", "creative", "feed", "section", "position", "verdict", "reason", "choice", "context"]
@@ -89,21 +89,9 @@ function plot(report, name) {
   return [(time ? lines : bars)(names, series, label, name === "ctr"), series]
 }
 
-/** The campaign with an id, from the pages of the list; an empty object if there is none. */
-async function campaignNamed(id) {
-  let href = "/admin/campaigns?limit=1000"
-  while (href) {
-    const { campaigns, page } = await (await send(href)).json()
-    const campaign = campaigns.find((one) => one.campaign === id)
-    if (campaign) return campaign
-    href = page.next
-  }
-  return {}
-}
-
 // What a campaign has delivered, added up day by day, beside what an even pace would have.
 async function pace(id) {
-  const campaign = await campaignNamed(id)
+  const campaign = (await campaignNamed(id)) ?? {}
   const goal = campaign.goal ?? {}
   const unit = goal.unit ?? "impressions"
   const from = campaign.starts ? day(Date.parse(campaign.starts)) : find("from").value
