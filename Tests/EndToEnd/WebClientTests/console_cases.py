@@ -249,12 +249,22 @@ def it_books_and_pauses_a_campaign(browser, relay, service):
         task.status("does not exist")
         field(browser, "advertiser").send_keys("Garden & Lamp")
         field(browser, "creatives").send_keys("2\n7")
+        assert "house: false, such as 7" in browser.text("#fields") and "`" not in browser.text("#fields")
         # Times are those of the campaign's zone.
         field(browser, "zone").send_keys("America/New_York")
         browser.script("const picker = document.querySelector('[data-name=starts] [type=datetime-local]'); picker.value = '2020-12-01T00:00'; picker.dispatchEvent(new Event('change'))")
         assert field(browser, "starts").get_attribute("value") == "2020-12-01T05:00:00Z"
         task.click("#save")
         task.status("is created")
+        # The picker has the stored time, and follows the zone and the text.
+        shown = "const one = document.querySelector('[data-name=starts]'); return [one.querySelector('[type=datetime-local]').value, one.querySelector('.help').textContent]"
+        assert browser.script(shown) == ["2020-12-01T00:00", "The picker is in America/New_York."], browser.script(shown)
+        enter(field(browser, "zone"), "Europe/Berlin" + Keys.TAB)
+        assert browser.script(shown) == ["2020-12-01T06:00", "The picker is in Europe/Berlin."], browser.script(shown)
+        enter(field(browser, "starts"), "2020-07-01T10:00:00Z")
+        assert browser.script(shown)[0] == "2020-07-01T12:00", browser.script(shown)
+        browser.script("window.onbeforeunload = null; document.querySelector('#close').click()")
+        browser.driver.switch_to.alert.accept()
         task = Task(browser, own)
         task.link("Ads", ".shell")
         task.link("Pause", "#page")

@@ -12,6 +12,9 @@ function inWords(name) {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+/** Returns a description of a schema without the marks of code. */
+const plain = (text = "") => text.replaceAll("`", "")
+
 /** Returns the name of a language with its tag, such as "German (de)"; a text that is no tag stays as it is. */
 function languageName(tag) {
   try {
@@ -36,7 +39,7 @@ class Field {
     // The control may show other line breaks than the stored value has.
     this.shown = control.value
     this.error = create("span", { className: "error", id: `${control.id}-error` })
-    const help = create("span", { className: "help", id: `${control.id}-help`, textContent: description ?? "", hidden: !description })
+    const help = create("span", { className: "help", id: `${control.id}-help`, textContent: plain(description), hidden: !description })
     control.setAttribute("aria-describedby", description ? `${this.error.id} ${help.id}` : this.error.id)
     const hint = [...notes, ...(isRequired || !isHinted ? [] : ["optional"])].join(", ")
     const label = title ?? inWords(name)
@@ -74,21 +77,34 @@ function allowsEmptyText({ minLength = 0, format, pattern }) {
 
 const isDate = ({ format, pattern }) => /^date/.test(format ?? "") || /^\^?\(?(\\d|\[0-9\])\{4\}-/.test(pattern ?? "")
 
+/** Returns how far the clock of a zone is ahead of UTC at a time, in milliseconds. */
+function offsetOf(zone, at) {
+  const names = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" }
+  const parts = new Intl.DateTimeFormat("en", { timeZone: zone, hourCycle: "h23", ...names }).formatToParts(at)
+  const { year, month, day, hour, minute, second } = Object.fromEntries(parts.map(({ type, value }) => [type, Number(value)]))
+  return Date.UTC(year, month - 1, day, hour, minute, second) - at
+}
+
 /** Returns the moment of a local time in a zone, as `Date` reads one in the browser's: the first of two, and a skipped one by the offset before. */
 function instant(local, zone) {
   const wanted = Date.parse(`${local}Z`)
   try {
-    const names = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" }
-    const format = new Intl.DateTimeFormat("en", { timeZone: zone, hourCycle: "h23", ...names })
-    const offset = (at) => {
-      const { year, month, day, hour, minute, second } = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
-      return Date.UTC(year, month - 1, day, hour, minute, second) - at
-    }
-    const [before, after] = [-1, 1].map((day) => wanted - offset(wanted + day * 86_400_000))
-    const isAfter = wanted - offset(before) !== before && wanted - offset(after) === after
+    const [before, after] = [-1, 1].map((day) => wanted - offsetOf(zone, wanted + day * 86_400_000))
+    const isAfter = wanted - offsetOf(zone, before) !== before && wanted - offsetOf(zone, after) === after
     return new Date(isAfter ? after : before).toISOString().replace(".000", "")
   } catch {
     return new Date(local).toISOString().replace(".000", "")
+  }
+}
+
+/** Returns the local time in a zone of a text with a time, for a control; empty if it has none. */
+function local(text, zone) {
+  const at = Math.floor(Date.parse(text) / 1_000) * 1_000
+  if (!/T/.test(text) || !Number.isFinite(at)) return ""
+  try {
+    return new Date(at + offsetOf(zone, at)).toISOString().slice(0, 16)
+  } catch {
+    return new Date(at + offsetOf(undefined, at)).toISOString().slice(0, 16)
   }
 }
 
@@ -182,8 +198,15 @@ class TextField extends Field {
       this.control.value = instant(picker.value, this.zone())
       this.control.dispatchEvent(new Event("input", { bubbles: true }))
     })
+    const note = create("span", { className: "help" })
+    this.follow = () => {
+      picker.value = local(this.control.value, this.zone())
+      note.textContent = `The picker is in ${this.zone() ?? Intl.DateTimeFormat().resolvedOptions().timeZone}.`
+    }
+    for (const event of ["input", "change"]) this.control.addEventListener(event, this.follow)
+    this.follow()
     this.control.placeholder = "2027-01-31T08:00:00Z"
-    this.element.querySelector("label").after(picker)
+    this.element.querySelector("label").after(picker, note)
     this.element.classList.add("date")
   }
 
@@ -230,7 +253,7 @@ class FlagField {
       this.control.dispatchEvent(new Event("input", { bubbles: true }))
     })
     const label = create("label", { className: "check" }, this.control, ` ${title ?? inWords(name)}`)
-    const help = create("span", { className: "help", textContent: description ?? "", hidden: !description })
+    const help = create("span", { className: "help", textContent: plain(description), hidden: !description })
     this.element = create("div", {}, create("div", { className: "flag" }, label, this.note, this.clear), help, this.error)
     this.element.dataset.name = name
     this.#set(this.value, isRequired)
@@ -469,7 +492,11 @@ export class ItemForm {
     this.#fields = new ObjectField(name, fields, item)
     for (const field of fields.values()) {
       // The times of a campaign are those of its zone.
-      if (fields.has("zone") && field.zone) field.zone = () => fields.get("zone").control.value || "UTC"
+      if (fields.has("zone") && field.follow) {
+        field.zone = () => fields.get("zone").control.value || "UTC"
+        fields.get("zone").control.addEventListener("change", field.follow)
+        field.follow()
+      }
       const [x, y] = (field.focus ?? []).map((name) => fields.get(name))
       if (x && y && field.image) field.chooseFocus(x, y)
     }
