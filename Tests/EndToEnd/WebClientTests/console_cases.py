@@ -95,6 +95,9 @@ def it_adds_an_item_with_a_picture(browser, relay, service):
     field(browser, "username").clear()
     task.click("#save")
     assert "2 fields need a correction" in browser.text("#status"), browser.text("#status")
+    # The first of them is in sight, also beside the preview and the buttons, which stay there.
+    covers = "const {left, top, width, height} = document.activeElement.getBoundingClientRect(); return document.elementFromPoint(left + width / 2, top + height / 2) === document.activeElement"
+    assert browser.script(covers) and browser.script("return document.activeElement === arguments[0]", field(browser, "username")), "the field is covered"
     field(browser, "username").send_keys("Console Added")
     field(browser, "avatarUrl").send_keys(f"http://127.0.0.1:{service.origin.port}/avatar-1.png", Keys.TAB)
     task.wait(lambda: browser.script("return document.querySelector('[data-name=avatarUrl] .preview')?.naturalWidth > 0"), "the preview of the picture")
@@ -346,8 +349,9 @@ def it_reports_by_ad_and_day(browser, relay, service):
     task = Task(browser, service)
     task.link("Reports", ".shell")
     task.wait(lambda: browser.find("#presets"), "the report")
-    task.choose("#by", "Ad")
     task.link("Today", "#presets")
+    # A choice is shown at once.
+    task.choose("#by", "Ad")
     task.wait(lambda: ad in browser.text("#table"), "the ad")
     assert browser.find(f'#table a[href*="id={ad[3:]}"]')
     task.link("Clicks", "#table thead")
@@ -518,6 +522,11 @@ def it_voids_counted_events(browser, relay, service):
         task.status("voided")
         with urllib.request.urlopen(own.admin_url + "/admin/reports?by=ad") as answer:
             assert all(not row.get("clicks") for row in json.load(answer)["rows"])
+        # The report has a row of what was corrected.
+        task = Task(browser, own)
+        task.link("Reports", ".shell")
+        task.choose("#by", "Reason")
+        task.wait(lambda: any(row[0] == "voided" for row in rows(browser)), "the row of the correction")
 
 
 def it_previews_and_imports_a_file(browser, relay, service):

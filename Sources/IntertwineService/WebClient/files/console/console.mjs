@@ -235,7 +235,7 @@ async function audit() {
     }
   }
   const columns = [
-    { name: "Time", value: (one) => time(one.time) }, { name: "Who", value: (one) => who(one.who) || "–" },
+    { name: "Time", value: (one) => time(one.time) }, { name: "Who", value: (one) => who(one.who).replaceAll(" ", "\u00a0") || "–" },
     { name: "What", isWide: true, value: described },
     { name: "Items", isWide: true, value: (one) => (one.items ?? []).slice(0, 5).flatMap((item, index) => [index > 0 ? ", " : "", itemLink(item)]).concat((one.items ?? []).length > 5 ? [" …"] : []) },
     { name: "Changes", value: (one) => Object.entries(one.changes ?? {}).map(([name, count]) => `${count} ${name}`).join(", ") },

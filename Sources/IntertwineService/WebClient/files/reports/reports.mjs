@@ -192,20 +192,27 @@ async function nothingCounted() {
   return [`${none} ${refused} ${refused === 1 ? "event was" : "events were"} refused. `, reasons]
 }
 
+/** The number of the last question. Responses to earlier ones are not shown. */
+let asking = 0
+
 async function show() {
+  const number = ++asking
   const campaign = find("campaign").value.trim()
   find("status").textContent = "Loading …"
   try {
     const report = campaign ? null : await (await send(path("json"))).json()
     const [chart, series, rows, text] = campaign ? await pace(campaign) : [...plot(report, measure.value), report, ""]
+    if (number !== asking) return
     find("chart").replaceChildren(chart)
     find("legend").replaceChildren(...legend(series))
     find("table").replaceChildren(table(rows))
     find("figure").hidden = find("table").hidden = rows.rows.length === 0
     const ofAds = ["ad", "campaign", "advertiser", "creative"]
     find("note").hidden = campaign !== "" || rows.rows.length === 0 || [rows.by, rows.thenBy].some((one) => ofAds.includes(one))
-    find("status").replaceChildren(...(rows.rows.length === 0 ? await nothingCounted() : [`${rows.rows.length} ${rows.rows.length === 1 ? "row" : "rows"}. ${text}`]))
+    const parts = rows.rows.length === 0 ? await nothingCounted() : [`${rows.rows.length} ${rows.rows.length === 1 ? "row" : "rows"}. ${text}`]
+    if (number === asking) find("status").replaceChildren(...parts)
   } catch (error) {
+    if (number !== asking) return
     find("figure").hidden = find("table").hidden = find("note").hidden = true
     find("status").textContent = error.message
   }
@@ -216,6 +223,7 @@ find("presets").addEventListener("click", ({ target }) => {
   preset(target.dataset.preset)
   show()
 })
+for (const select of [by, and, measure]) select.addEventListener("change", show)
 find("question").addEventListener("submit", (event) => {
   event.preventDefault()
   show()
