@@ -183,6 +183,7 @@ def it_counts_who_loses_a_picture(browser, relay, service):
         # A taken-down item shows the document that a release brings back.
         browser.driver.get(own.admin_url + "/items#kind=user&id=shared2")
         task.status("Release brings its last document back")
+        assert "by this machine (loopback)" in browser.text("#facts"), browser.text("#facts")
         assert field(browser, "username").get_attribute("value") == "Shared 2" and not browser.driver.find_element(By.ID, "save").is_displayed()
 
 
@@ -241,6 +242,8 @@ def it_shows_the_other_editors_change(browser, relay, service):
     task.click("#save")
     task.status("The item has changed")
     assert "Theirs" in browser.text("#facts") and "Mine" in browser.text("#facts")
+    browser.tool("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    assert browser.script("const one = document.querySelector('#facts .all-rows'); return one.clientWidth > 300 && one.scrollWidth <= one.clientWidth"), "the difference is cut"
 
 
 def it_books_and_pauses_a_campaign(browser, relay, service):

@@ -77,13 +77,14 @@ async function show(key) {
   if (response) return `${nameOf(key)} is open.`
   const takedown = await takedownOf(key)
   if (takedown) {
-    if (revisions[0]?.action === "take-down") {
-      display({ ...key, schema }, await item(await send(`${path(key)}/revisions/${revisions[0].number}`)), null)
+    const kept = revisions[0]?.action === "take-down" ? revisions[0] : null
+    if (kept) {
+      display({ ...key, schema }, await item(await send(`${path(key)}/revisions/${kept.number}`)), null)
       // The element has the revisions still.
       find("save").hidden = true
     }
     find("release").hidden = false
-    find("facts").replaceChildren(state("Taken down", "bad"), create("span", {}, time(takedown.at), takedown.reason ? `: ${takedown.reason}` : ""))
+    find("facts").replaceChildren(state("Taken down", "bad"), create("span", {}, time(takedown.at), kept?.who ? ` by ${who(kept.who)}` : "", takedown.reason ? `: ${takedown.reason}` : ""))
     return `${nameOf(key)} is taken down. Release brings its last document back.`
   }
   if (key.kind === "campaign" && (await campaignNamed(key.id))?.origin === "file") {
