@@ -11,15 +11,44 @@ package struct BotFilter: Sendable, Hashable {
     }
 
     /// Networking libraries of apps, which come after the app's name.
-    private static let apps = SubstringMatcher(["okhttp/", "CFNetwork/", "Dalvik/", "; Scale/", "Alamofire/", "Dart/", "Cronet/"])
+    private static let apps = SubstringMatcher([
+        "okhttp/", "CFNetwork/", "Dalvik/", "; Scale/", "Alamofire/", "Dart/", "Cronet/", "Electron/",
+    ])
 
     /// The name of an app may contain that of a robot, as in `BloodPressureMonitor/1 CFNetwork/1485`. `node` is all that Node.js sends.
     package func isRobot(_ userAgent: String) -> Bool {
         guard bots.matches(userAgent) else { return userAgent == "node" }
-        let userAgent = Self.withoutPackages(userAgent)
+        let userAgent = Self.withoutApps(Self.withoutPackages(Self.withoutModels(userAgent)))
         guard bots.matches(userAgent) else { return false }
         guard Self.apps.matches(userAgent), let end = userAgent.firstIndex(of: "/") else { return true }
         return bots.matches(String(userAgent[end...]))
+    }
+
+    /// The model of a device, which follows the version of Android in a comment, can be any word. Programs write a version or an address.
+    private static func withoutModels(_ userAgent: String) -> String {
+        var result = ""
+        for (index, text) in userAgent.split(separator: "(", omittingEmptySubsequences: false).enumerated() {
+            let comment = text[..<(index == 0 ? text.startIndex : text.firstIndex(of: ")") ?? text.endIndex)]
+            let start = result.hasSuffix("Android (") ? text.startIndex : comment.firstRange(of: "Android")?.upperBound
+            if let start, comment.firstRange(of: "compatible") == nil {
+                let programs = comment[start...].split(separator: ";").filter { part in
+                    part.contains("@") || part.contains("/") && part.firstRange(of: "Build/") == nil
+                }
+                result += text[..<start] + programs.joined(separator: ";") + text[comment.endIndex...]
+            } else {
+                result += text
+            }
+            result += "("
+        }
+        return String(result.dropLast())
+    }
+
+    /// An app on Electron has its name before that of the engine.
+    private static func withoutApps(_ userAgent: String) -> String {
+        guard let start = userAgent.firstRange(of: "like Gecko)")?.upperBound,
+            let end = userAgent[start...].firstRange(of: " Chrome/"), userAgent[end.upperBound...].firstRange(of: " Electron/") != nil
+        else { return userAgent }
+        return String(userAgent[..<start] + userAgent[end.lowerBound...])
     }
 
     private static let domains: Set<Substring> = [

@@ -57,9 +57,26 @@ struct BotFilterTests {
         "HTTP-Tiny/0.088", "excon/0.110.0",
         "HTTParty/0.21", "Feign/12.1", "Terraform/1.6.0", "docker/24.0.7", "ansible-httpget", "IFTTT-Protocol/v1",
         "Microsoft-CryptoAPI/10.0", "Viber/13.3.0.5",
+        "Lightpanda/1.0", "Mozilla/5.0 (linux) AppleWebKit/537.36 (KHTML, like Gecko) jsdom/22.1.0", "HappyDOM/15.7.4", "LuaSocket 3.0",
+        "pekko-http/1.0", "armeria/1.30", "attohttpc/0.28", "awc/3.5", "oha/1.4.5", "Gatus/1.0", "Telegraf/1.32", "HomeAssistant/2024.10",
+        "Kimi-User/1.0", "Mozilla/5.0 (Linux; Android 9; SM-A102U; AcmeBot/1.0) Chrome/120.0",
+        "Mozilla/5.0 (Linux; Android 9; bot@acme.example) Chrome/120.0", "AcmeBot Android/9 (x)",
+        "Mozilla/5.0 (Linux; Android 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 (AcmeBot)",
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/120.0 Electron/33.0 Safari/537.36",
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 Electron/33.0 Safari/537.36 (Googlebot/2.1)",
         "WhatsApp/2.12.15/i", "Mozilla/5.0 (X11; Linux x86_64) Chrome/120.0 (www.spider.com)", "in.spider.com/2.0", "org.crawler",
         "com.acme.app/1 Googlebot/2.1", "bot.acme.com", "facebookexternalhit/1.1 Facebot Twitterbot/1.0 WhatsApp/2",
     ]
+
+    static let iPhone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/22G100 "
+
+    static func android(_ device: String) -> String {
+        "Mozilla/5.0 (Linux; Android 8.0.0; \(device)) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Mobile Safari/537.36"
+    }
+
+    static func electron(_ app: String) -> String {
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) \(app)Chrome/130.0.6723.59 Electron/33.0.2 Safari/537.36"
+    }
 
     /// Browsers, and the stacks of apps: names of robots are words in some of them.
     static let people = [
@@ -91,6 +108,16 @@ struct BotFilterTests {
         "com.example.spider.app/412 (Linux; U; Android 14; de_DE; Pixel 8)", "com.acme.crawler.game/1 okhttp/4.12.0",
         "AcmeNews/3.2 (com.example.spider.app; build:412; iOS 17.5.1) Alamofire/5.9.1", "Acme/3 [de.robots.monitor.Scanner] Android/14",
         "io.github.bot.reader/2.0 (Android 14) ktor-client", "Dalvik/2.1.0 (Linux; U; Android 14; org.monitor.baby)",
+        iPhone + "Safari/604.1 MetaIAB Facebook", iPhone + "Safari/604.1 MetaIAB Instagram", android("Pixel 8; wv") + " MetaIAB",
+        iPhone + "[FBAN/WhatsAppSMBIPhone]", android("AUM-L29"), android("AUM-TL20 Build/HONORAUM-TL20"), android("Spider 8"),
+        android("HTC_Ruby Build/IML74K; wv"), android("ru-ua; POWER BOT Build/MRA58K"), android("VR BOT 552 PLUS"), android("Expanse"),
+        android("Safari"), android("Pixel 8; wv") + " GoPay/1.40.0", android("Pixel 8; wv") + " Blackboard/24.6",
+        android("22101316G; wv") + " Instagram 359.0 Android (33/13; 440dpi; 1080x2169; Xiaomi/Redmi; 22101316G; ruby; mt6877; de_DE; 1)",
+        "Dalvik/2.1.0 (Linux; U; Android 8.0.0; AUM-L29 Build/HONORAUM-L29)", "Aloha/5",
+        electron("PriceMonitor/2.1.0 "), electron("Mattermost/5.10.0 "), electron("Acme Preview/3 "), electron(""),
+        "PriceMonitor/2.1 Chrome/130.0.6723.59 Electron/33.0.2 Safari/537.36",
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chromium-snap/130 Chrome/130 Safari/537.36",
+        "Mozilla/5.0 (Web0S; Linux/SmartTV) Chrome/87.0.4280.88 Safari/537.36 HbbTV/1.6.1 (+DRM; LGE/KTC/BOTECH; 58BSE9503; W22_K8LP;)",
         "SalesforceMobileSDK/11.1 iOS/17.5 CFNetwork/1496", "DiscourseHub", "ScanSnap/2.0 CFNetwork/1496",
     ]
 
