@@ -137,7 +137,8 @@ struct ClientReader: Sendable {
         if let digest = try request[FeedParameters.client] {
             feed.client = digest
             feed.unsupportedCells = UnsupportedCells(try await registry.capabilities(of: digest), among: cells)
-        } else if let text = request.head.headerFields[.acceptCells] {
+        } else if let text = request.head.headerFields[.acceptCells], !text.isEmpty {
+            // A list without members is an absent one (RFC 9651 section 3.1).
             feed.unsupportedCells = UnsupportedCells(try ClientCapabilities(text), among: cells)
         }
     }

@@ -55,6 +55,8 @@ struct CapabilityTests {
             #expect(try page("UserSnapshotCollectionViewCell, CircularUserCollectionViewCell, *;q=0").text == users.text)
             #expect(try service.get("/feed").text == all.text)
             #expect(try page("A B").status == 400)
+            // A list without members is an absent one (RFC 9651 section 3.1).
+            #expect(try page("").text == all.text && page("  ").text == all.text)
             let unshown = try page("PlainCell", "/cells/user:u0")
             #expect(unshown.status == 404 && unshown.text.contains("unshown-cell") && unshown.text.contains("the client supports none of"))
             #expect(try page("PlainCell", "/cells/user:nobody").text.contains("unknown-cell"))
