@@ -101,7 +101,7 @@ struct FeedCatalogue: Sendable {
                     })
             })
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.withoutEscapingSlashes]
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return (try? encoder.encode(listed)).map { Array($0) } ?? []
     }
 

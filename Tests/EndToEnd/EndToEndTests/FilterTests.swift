@@ -97,6 +97,7 @@ struct FilterTests {
                 #expect(page.status == 200 && page.body == plain.body, "\(added): \(page.text)")
             }
             #expect(try cached() == entries && entries != nil)
+            #expect(Set(try (0..<20).map { _ in try service.get("/feeds")["etag"] }).count == 1)
             let listed = try JSON(try service.get("/feeds").text)["feeds"]?[0]?["filters"]
             #expect(listed?.list.compactMap { $0["name"]?.text } == ["category", "city", "free", "tags", "price"])
             #expect(listed?.list.compactMap { $0["type"]?.text } == ["choice", "text", "flag", "tags", "number"])
