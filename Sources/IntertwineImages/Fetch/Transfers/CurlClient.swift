@@ -255,6 +255,8 @@ extension CurlClient {
             let next = try transfer.url.resolving(location)
             if transfer.url.isSecure, !next.isSecure { throw .downgradeDenied }
             try check(next, for: transfer)
+            // Another origin chooses the URLs that follow, also those of the first origin (Fetch, HTTP-redirect fetch).
+            if !next.hasSameOrigin(as: transfer.url) { transfer.request.credentials = HTTPFields() }
             guard transfer.onEvent(.redirected(next)) else {
                 transfer.pausedRedirect = next
                 return

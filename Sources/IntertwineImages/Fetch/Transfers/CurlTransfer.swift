@@ -7,7 +7,7 @@ internal import IntertwinePrimitives
 
 final class CurlTransfer {
     let id: FetchID
-    let request: FetchRequest
+    var request: FetchRequest
     private let policy: AddressPolicy
     let onEvent: FetchEvent.Handler
     private let sockets: OpenSockets
