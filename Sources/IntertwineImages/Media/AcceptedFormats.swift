@@ -48,6 +48,9 @@ package struct AcceptedFormats: Sendable, Hashable {
                 anyImage = weight
             } else if let kind = ImageFormat.allCases.first(where: { name.isEqualIgnoringCase(Self.names[Int($0.rawValue)]) }) {
                 named[Int(kind.rawValue)] = weight
+            } else if name.isEqualIgnoringCase("image/jpg") || name.isEqualIgnoringCase("image/pjpeg") {
+                // These names of JPEG are not registered, but in use.
+                named[Int(ImageFormat.jpeg.rawValue)] = weight
             }
             return true
         }

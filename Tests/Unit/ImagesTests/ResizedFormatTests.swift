@@ -7,6 +7,9 @@ struct ResizedFormatTests {
     @Test("Animations and transparency are preserved if the client accepts a suitable format")
     func chosen() throws {
         let all = AcceptedFormats("image/avif,image/webp,*/*").made([.avif, .webp])
+        for name in ["image/jpg", "image/pjpeg", "IMAGE/JPG"] {
+            #expect(AcceptedFormats(name).made([]) == AcceptedFormats("image/jpeg").made([]), "\(name)")
+        }
         let old = AcceptedFormats(nil).made([.avif, .webp])
         func kind(_ traits: ImageTraits, _ taken: AcceptedFormats.Set) -> String? {
             ResizedFormat(traits, accepted: taken, newer: [.avif, .webp]).map { "\($0.kind)\($0.keepsAnimation ? " animated" : "")" }
