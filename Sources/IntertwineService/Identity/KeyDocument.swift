@@ -25,6 +25,8 @@ package struct KeyDocument: Sendable {
     /// become a secret. The line break at the end of a secret is not part of it.
     /// A set whose members are all unusable is an error. Why: more likely, the accepted algorithms do not match the provider.
     package init(_ bytes: [UInt8], origin: Origin, algorithms: Set<SignatureAlgorithm>) throws(KeyDocumentError) {
+        let mark = Array("\u{FEFF}{".utf8)
+        let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count - 1)) : bytes
         let text = String(decoding: bytes, as: UTF8.self)
         let found =
             switch text.first(where: { !$0.isWhitespace }) {

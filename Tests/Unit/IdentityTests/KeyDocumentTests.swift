@@ -22,7 +22,7 @@ struct KeyDocumentTests {
     @Test("A public key is read from a JSON Web Key, a set and PEM", arguments: [SignatureAlgorithm.rs256, .es256, .edDSA])
     func forms(_ algorithm: SignatureAlgorithm) async throws {
         let maker = try TokenMaker(algorithm, id: "k1")
-        for text in [maker.jwk, "{\"keys\":[\(maker.jwk)]}", maker.pem, "\n" + maker.pem] {
+        for text in [maker.jwk, "{\"keys\":[\(maker.jwk)]}", maker.pem, "\n" + maker.pem, "\u{FEFF}" + maker.jwk] {
             let document = try KeyDocument(Array(text.utf8), origin: .file, algorithms: Self.all)
             #expect(document.keys.map(\.algorithm) == [algorithm] && document.ignored == [])
             let verifier = TokenVerifier(rules: TokenMaker.rules(), keys: TokenKeys([document]))
