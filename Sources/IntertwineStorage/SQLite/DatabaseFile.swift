@@ -177,7 +177,8 @@ struct DatabaseFile {
 
 private func isDiskFull(_ folder: String) -> Bool {
     var facts = statvfs()
-    guard statvfs(folder, &facts) == 0 else { return false }
+    // A file system such as /proc has no blocks.
+    guard statvfs(folder, &facts) == 0, facts.f_blocks > 0 else { return false }
     return facts.f_bavail.multipliedReportingOverflow(by: facts.f_frsize).partialValue < 64 << 10
 }
 
