@@ -104,10 +104,11 @@ private struct MatchedRoute: HTTPHandler {
 
 extension RequestHead {
     fileprivate var isJSON: Bool {
-        if isSafe { return true }
+        // Some clients state a type of a body that is empty.
+        if isSafe || !hasBody { return true }
         return withField("content-type") { type in
             let type = String(decoding: type).prefix { $0 != ";" && $0 != " " && $0 != "\t" }
             return type.lowercased() == RequestBodyDescription.json
-        } ?? !hasBody
+        } ?? false
     }
 }

@@ -79,6 +79,27 @@ struct ProtocolTests {
         }
     }
 
+    @Test("A body that is empty needs no type, and has any")
+    func emptyBodies() async throws {
+        try await offPool {
+            let service = try RunningService(items: Items.users(1))
+            for type in ["application/x-www-form-urlencoded", "text/plain;charset=UTF-8", "application/octet-stream", "application/json"] {
+                let fields = ["X-Viewer-ID: ann", "Content-Type: \(type)"]
+                for (method, path) in [
+                    ("POST", "/cells/user:u0/selection"), ("DELETE", "/cells/user:u0/selection"),
+                    ("POST", "/cells/user:u0/dismissal"), ("DELETE", "/dismissed/user:u0"),
+                ] {
+                    let answer = try service.ask(method, path, fields: fields + ["Content-Length: 0"])
+                    #expect([200, 202, 204].contains(answer.status), "\(method) \(path) \(type): \(answer.text)")
+                    let foreign = ["Origin: https://evil.example.com", "Content-Length: 0"]
+                    #expect(try service.ask(method, path, fields: fields + foreign).status == 403, "\(method) \(path) \(type)")
+                }
+                let isJSON = try service.ask("POST", "/events", fields: fields, body: "[]").status != 415
+                #expect(isJSON == (type == "application/json"), "\(type)")
+            }
+        }
+    }
+
     @Test("A POST of 16 sync tokens returns the same changes as a GET")
     func postedChanges() async throws {
         try await offPool {
