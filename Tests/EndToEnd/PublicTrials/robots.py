@@ -25,7 +25,7 @@ def fixtures(name="*"):
 
 
 def is_sendable(text):
-    return text == text.strip() and text.isprintable() and text.isascii()
+    return text != "" and text == text.strip() and text.isprintable() and text.isascii()
 
 
 lists = {

@@ -133,7 +133,7 @@ def parts(build):
         program("public-content", [PYTHON, "Tests/EndToEnd/PublicTrials/section1.py"], 15, 15,
                 ["Tests/EndToEnd/PublicTrials", "Documentation/how-to/sync-json-api.md"], load=WAITS, same=True, again=True),
         program("public-siblings", [PYTHON, "Tests/EndToEnd/PublicTrials/siblings.py"], None, 60, ["Tests/EndToEnd/PublicTrials"], again=True),
-        program("public-robots", [PYTHON, "Tests/EndToEnd/PublicTrials/robots.py"], None, 30, ["Tests/EndToEnd/PublicTrials"]),
+        program("public-robots", [PYTHON, "Tests/EndToEnd/PublicTrials/robots.py"], None, 240, ["Tests/EndToEnd/PublicTrials"]),
         program("caches", ["Tests/EndToEnd/CacheTests/run"], 8, 8, ["Tests/EndToEnd/CacheTests", "Tests/EndToEnd/DescriptionTests/service.py"], load=WAITS, same=True, again=True),
         # The seed is constant, so that a failure can be reproduced. `make fuzz` has other seeds, and AddressSanitizer.
         Part("fuzzing", [f"{DEBUG}/ParserFuzz", "5s", "13"], 5, None, targets=["ParserFuzz"]),
