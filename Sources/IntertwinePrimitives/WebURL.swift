@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 
 /// URLs as browsers read them (the URL standard of WHATWG), for http and https.
 /// People's APIs write URLs that browsers accept and RFC 3986 does not: with white space, other letters than ASCII, backslashes, or without
@@ -53,7 +54,7 @@ package enum WebURL {
         let isAddress = authority.first == UInt8(ascii: "[")
         let end = isAddress ? authority.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } : authority.firstIndex(of: UInt8(ascii: ":"))
         let name = authority[..<(end ?? authority.endIndex)]
-        var url = "\(scheme)://\(try isAddress ? String(decoding: name, as: UTF8.self) : host(name))"
+        var url = "\(scheme)://\(try host(name))"
         if let port = try port(authority[name.endIndex...]), port != (scheme == "https" ? 443 : 80) { url += ":\(port)" }
         var isInPath = true
         var tail: [UInt8] = []
@@ -70,12 +71,61 @@ package enum WebURL {
         return url + (tail.isEmpty ? "/" : String(decoding: tail, as: UTF8.self))
     }
 
-    private static func host(_ name: ArraySlice<UInt8>) throws(Failure) -> String {
+    /// Returns the host in ASCII and lower case.
+    package static func host(_ name: ArraySlice<UInt8>) throws(Failure) -> String {
+        if name.first == UInt8(ascii: "[") {
+            guard name.withUnsafeBufferPointer(isHost) else { throw .host }
+            return String(decoding: name, as: UTF8.self).lowercased()
+        }
         guard let host = PercentCoding.decode(Substring(decoding: name, as: UTF8.self)), !host.isEmpty else { throw .host }
         let isASCII = host.utf8.allSatisfy { $0 < 0x80 }
         let ascii = isASCII ? host : URL(string: "https://\(host)/").map { String($0.absoluteString.dropFirst(8).dropLast()) }
-        guard let ascii, ascii.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"\"#%/:<>?@[\\]^|".utf8.contains($0) }) else { throw .host }
+        guard let ascii = ascii?.lowercased(), Array(ascii.utf8).withUnsafeBufferPointer(isHost) else { throw .host }
         return ascii
+    }
+
+    /// True for an address in brackets, and for a name that browsers accept and DNS can have. A name that ends with a number is an address.
+    package static func isHost(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
+        if host.first == UInt8(ascii: "[") {
+            var address = in6_addr()
+            let text = String(decoding: host.dropFirst().dropLast(), as: UTF8.self)
+            return host.last == UInt8(ascii: "]") && inet_pton(AF_INET6, text, &address) == 1
+        }
+        let name = host.last == UInt8(ascii: ".") ? host.dropLast() : host[...]
+        guard name.count <= 253 else { return false }
+        var rest = name
+        while true {
+            let label = rest.prefix { $0 != UInt8(ascii: ".") }
+            guard 1...63 ~= label.count, label.allSatisfy(isPartOfLabel), !isEmptyPunycode(label) else { return false }
+            rest = rest[label.endIndex...].dropFirst()
+            if label.endIndex < name.endIndex { continue }
+            guard isNumber(label) else { return true }
+            var address = in_addr()
+            return inet_aton(String(decoding: name, as: UTF8.self), &address) == 1
+        }
+    }
+
+    private static func isPartOfLabel(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0...0x20, 0x7F...0xFF: false
+        case UInt8(ascii: "\""), UInt8(ascii: "#"), UInt8(ascii: "%"), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "<"),
+            UInt8(ascii: ">"), UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: "[")...UInt8(ascii: "^"), UInt8(ascii: "|"):
+            false
+        default: true
+        }
+    }
+
+    private static func isEmptyPunycode(_ label: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        label.count == 4 && zip(label, "xn--".utf8).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+    }
+
+    private static func isNumber(_ label: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        let isDigit: (UInt8) -> Bool = { $0 &- UInt8(ascii: "0") < 10 }
+        guard let first = label.first, isDigit(first) else { return false }
+        guard first == UInt8(ascii: "0"), let mark = label.dropFirst().first, mark | 0x20 == UInt8(ascii: "x") else {
+            return label.allSatisfy(isDigit)
+        }
+        return label.dropFirst(2).allSatisfy { isDigit($0) || ($0 | 0x20) &- UInt8(ascii: "a") < 6 }
     }
 
     private static func port(_ text: ArraySlice<UInt8>) throws(Failure) -> UInt16? {

@@ -90,17 +90,10 @@ package enum ItemURL {
         if authority.first == UInt8(ascii: "[") {
             guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else { return "has no valid host" }
             host = authority[...end]
-            let isAddress = host.dropFirst().dropLast().allSatisfy { byte in
-                byte &- UInt8(ascii: "0") <= 9 || (byte | 0x20) &- UInt8(ascii: "a") <= 5 || byte == UInt8(ascii: ":")
-                    || byte == UInt8(ascii: ".")
-            }
-            guard isAddress, host.count > 3 else { return "has no valid host" }
         } else {
             host = authority.prefix { $0 != UInt8(ascii: ":") }
-            guard !host.isEmpty, !host.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }) else {
-                return "has no valid host"
-            }
         }
+        guard WebURL.isHost(UnsafeBufferPointer(rebasing: host)) else { return "has no valid host" }
         let port = authority[host.endIndex...]
         guard let colon = port.first else { return nil }
         var number = 0

@@ -71,12 +71,6 @@ package struct FetchURL: Hashable, Sendable, CustomStringConvertible {
         guard url[CURLUPART_ZONEID] == nil, var host = url.asciiHost?.lowercased() else { throw .malformedURL }
         if host.hasSuffix(".") { host.removeLast() }
         guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { throw .malformedURL }
-        // A name without a label, or with a number at the end, is no name. Addresses of IPv4 have their usual form here.
-        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
-        let isNumber = labels.last?.utf8.allSatisfy { $0 &- UInt8(ascii: "0") < 10 } ?? true
-        guard host.hasPrefix("[") || labels.allSatisfy({ 1...63 ~= $0.utf8.count }), !isNumber || IPAddress(host) != nil else {
-            throw .malformedURL
-        }
         try url.set(CURLUPART_HOST, host)
         try url.set(CURLUPART_FRAGMENT, nil)
         guard let text = url[CURLUPART_URL, CURLU_NO_DEFAULT_PORT] else { throw .malformedURL }

@@ -103,7 +103,8 @@ package struct ItemSummary: Sendable, Hashable {
 
     /// A digest, because a URL has characters that words have not.
     static func filter(picture url: String) -> String {
-        filter("picture", Hexadecimal.text(SHA256.hash(data: Array(url.utf8)).prefix(12)))
+        let url = (try? WebURL.absolute(url)) ?? url
+        return filter("picture", Hexadecimal.text(SHA256.hash(data: Array(url.utf8)).prefix(12)))
     }
 
     var sortKey: String {

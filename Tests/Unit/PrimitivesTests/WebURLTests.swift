@@ -7,7 +7,7 @@ struct WebURLTests {
     @Test(
         "A URL without a base",
         arguments: [
-            ("https://example.com/a", "https://example.com/a"), ("HTTPS://Example.com", "https://Example.com/"),
+            ("https://example.com/a", "https://example.com/a"), ("HTTPS://Example.com", "https://example.com/"),
             (" \n\thttps://example.com/a\u{0}\u{1F} ", "https://example.com/a"),
             ("htt\tps://exam\nple.com/a\r\nb", "https://example.com/ab"),
             ("https://example.com/a b  c", "https://example.com/a%20b%20%20c"),
@@ -27,6 +27,11 @@ struct WebURLTests {
             ("https://example.com:/a", "https://example.com/a"), ("https://[2001:db8::1]:8443/a", "https://[2001:db8::1]:8443/a"),
             ("https://example.com?a", "https://example.com/?a"), ("https://example.com/{a}|b^c`", "https://example.com/{a}|b^c`"),
             ("https://example.com/@u", "https://example.com/@u"), ("https://example.com/😀", "https://example.com/%F0%9F%98%80"),
+            ("https://1.2.3.4/", "https://1.2.3.4/"), ("http://0x7f.1/", "http://0x7f.1/"), ("http://2130706433/", "http://2130706433/"),
+            ("https://1.2.3.a/", "https://1.2.3.a/"), ("https://256.example/", "https://256.example/"),
+            ("https://a_b.example./", "https://a_b.example./"), ("https://ex%41mple.com/", "https://example.com/"),
+            ("https://[::FFFF:1.2.3.4]/", "https://[::ffff:1.2.3.4]/"),
+            ("https://xn--bcher-kva.example/", "https://xn--bcher-kva.example/"),
             ("https://example.com/\u{7F}\u{0}a", "https://example.com/%7F%00a"),
         ])
     func absolute(_ text: String, _ expected: String) throws {
@@ -62,7 +67,14 @@ struct WebURLTests {
             ("javascript:alert(1)", .scheme), ("localhost:8080/a", .scheme), ("https://", .host), ("https:///", .host),
             ("https://?a", .host),
             ("https://exa mple.com/", .host), ("https://exa<mple.com/", .host), ("https://a%20b/", .host), ("https://a%/", .host),
-            ("https://a%00b/", .host),
+            ("https://a%00b/", .host), ("https://exam%20ple.com/", .host), ("https://a%2fb.com/", .host), ("https://x.com%00/", .host),
+            ("https://a|b.com/", .host), ("https://a^b.com/", .host), ("https://a%25b.com/", .host), ("https://1.2.3.256/", .host),
+            ("https://1.2.3.08/", .host), ("https://1.2.3.4.5/", .host), ("https://a.b.0x1g2/", nil), ("https://a.0x1f/", .host),
+            ("https://4294967296/", .host), ("https://a.1/", .host), ("https://a..b/", .host), ("https://./", .host),
+            ("https://[1:2]/", .host), ("https://[]/", .host), ("https://[::1/", .host), ("https://[fe80::1%25eth0]/", .host),
+            ("https://[1.2.3.4]/", .host), ("https://xn--/", .host), ("https://a.XN--.com/", .host),
+            ("https://\(String(repeating: "a", count: 64)).com/", .host),
+            ("https://\(String(repeating: "a.", count: 127))com/", .host),
             ("https://example.com:65536/", .port), ("https://example.com:8o/", .port), ("https://example.com:-1/", .port),
             ("https://user@example.com/", .userInfo), ("https://u:p@example.com/", .userInfo), ("https://a\\@example.com/", nil),
             ("//u@example.com/", .userInfo),

@@ -187,7 +187,12 @@ struct ItemIndexTests {
                 #expect(try await Set(self.ids(store, query(text))) == Set(ids), "\(text)")
             }
             #expect(try await ids(store, query("kind") { $0.kind = "user" }) == ["a"])
-            #expect(try await ids(store, query { $0.picture = "https://pictures.example.com/b.png" }) == ["b"])
+            for url in [
+                "https://pictures.example.com/b.png", "HTTPS://Pictures.Example.COM:443/b.png", "https:pictures.example.com\\b.png",
+                " //pictures.example.com/b.png",
+            ] {
+                #expect(try await ids(store, query { $0.picture = url }) == ["b"], "\(url)")
+            }
             #expect(try await store.items(query()).items.map(\.changed) == changed)
             // An index of this format is not written again.
             let again = try scratch.store(kind)

@@ -1,3 +1,5 @@
+internal import IntertwinePrimitives
+
 /// A policy that protects against server-side request forgery (SSRF).
 package struct AddressPolicy: Sendable {
     /// The addresses that are allowed although the built-in rules deny them, for fetches from a private network.
@@ -93,6 +95,8 @@ package struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         var rest = Substring(text.lowercased())
         below = rest.hasPrefix("*.")
         if below { rest = rest.dropFirst(2) }
+        guard let name = try? WebURL.host(Array(rest.utf8)[...]) else { return nil }
+        rest = name[...]
         if rest.hasSuffix(".") { rest = rest.dropLast() }
         labels = rest.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let legal = labels.allSatisfy { label in

@@ -134,7 +134,7 @@ struct ItemKindsTests {
         "Absolute http and https URLs are accepted",
         arguments: [
             "http://a", "HTTPS://A.example:443/p?q#f", "http://[::1]:80/", "https://a.b/%zz{|}^`", "http://a:/", "http://a?b@c",
-            "http://127.0.0.1:65535",
+            "http://127.0.0.1:65535", "http://a_b.example./", "http://0x7f.1/", "http://1.example/", "http://[::ffff:1.2.3.4]",
         ])
     func goodURL(_ url: String) {
         #expect(ItemURL.error(in: ArraySlice(url.utf8)) == nil)
@@ -147,7 +147,9 @@ struct ItemKindsTests {
             "http://user@a/", "http://u:p@a/", "http://a b/", "http://a/\r\nX: y", "http://a/\u{0}", "http://ä/", "http://a/é",
             "http://a\\b",
             "http://a/\"", "http://a/<", "http://[::1", "http://[]/", "http://a:65536/", "http://a:x/", "http://:80/", " http://a/",
-            "http://[::1]x/",
+            "http://[::1]x/", "http://a%41.example/", "http://exam%20ple.com/", "http://a%2fb.com/", "http://x.com%00/", "http://a|b.com/",
+            "http://a^b.com/", "http://1.2.3.256/", "http://a.1/", "http://[1:2]/",
+            "http://xn--/", "http://a..b/", "http://./", "http://\(String(repeating: "a", count: 64)).example/",
             "https\u{1A}//a/", "HTTP\u{3A}\u{0F}/a",
         ])
     func badURL(_ url: String) {
