@@ -441,33 +441,34 @@ def it_schedules_several_items(browser, relay, service):
 
 
 def it_hides_what_a_role_may_not_do(browser, relay, service):
-    name = users(service)[10]
-    stored, tag = item(service, name.replace(":", "/"))
-    changed = json.dumps({**stored, "username": "Role"}).encode()
-    urllib.request.urlopen(urllib.request.Request(f"{service.admin_url}/admin/items/{name.replace(':', '/')}", changed, {"If-Match": tag}, method="PUT")).close()
-    service.put({"kind": "campaign", "id": "roles", "advertiser": "Lamps", "creatives": [2]})
-    every, edits, reads = "publish", "edit publish", "read edit publish"
-    controls = (
-        ("/", "#list tbody tr", {"#add": edits, "#list .pick": edits, ".shell [href='/imports']": edits, ".shell [href='/corrections']": every, ".shell [href='/viewers']": every,
-                                 ".shell [href='/audit']": reads}),
-        ("/?of-section=main", "#list .steps", {"#list .steps": edits}),
-        ("/ads", "#page tbody tr", {"main .head a": edits, "#page td button": edits}),
-        ("/imports", "#page form", {"#page form": edits}), ("/corrections", "#page form", {"#page form": every}), ("/viewers", "#page form", {"#page form": every}),
-        (f"/items#kind=user&id={name[5:]}", "#history .revision", {"#save": edits, "#remove": edits, "#fields input:enabled": edits, "#history .revision button:last-child": edits}))
-    with type(relay)(service.admin_url) as operators:
-        for role in ("read", "edit", "publish"):
-            operators.answer = lambda exchange: (200, {"Content-Type": "application/json"}, {"who": "jwt:ann", "role": role, "settings": [], "problems": []}) if exchange.path == "/admin/system" else None
-            for path, ready, wanted in controls:
-                browser.driver.get("about:blank")
-                browser.driver.get(operators.url.rstrip("/") + path)
-                browser.wait(lambda: browser.find(ready) and browser.script("return document.body.dataset.role") == role, path)
-                browser.script("document.querySelector('#history')?.setAttribute('open', '')")
-                seen = browser.script("return Object.fromEntries(arguments[0].map((one) => [one, $$(one).some((element) => element.checkVisibility())]))", list(wanted))
-                assert seen == {one: role in roles.split() for one, roles in wanted.items()}, f"{role}, {path}: {seen}"
-            browser.driver.get(operators.url.rstrip("/") + "/system")
-            browser.wait(lambda: f"You are ann in the audit log. Your role is {role}" in browser.text("#page"), "the role")
-    browser.driver.get(service.admin_url + "/system")
-    browser.wait(lambda: "others on this machine" in browser.text("#page"), "what loopback means")
+    with Service() as own:
+        name = users(own)[10]
+        stored, tag = item(own, name.replace(":", "/"))
+        changed = json.dumps({**stored, "username": "Role"}).encode()
+        urllib.request.urlopen(urllib.request.Request(f"{own.admin_url}/admin/items/{name.replace(':', '/')}", changed, {"If-Match": tag}, method="PUT")).close()
+        own.put({"kind": "campaign", "id": "roles", "advertiser": "Lamps", "creatives": [2]})
+        every, edits, reads = "publish", "edit publish", "read edit publish"
+        controls = (
+            ("/", "#list tbody tr", {"#add": edits, "#list .pick": edits, ".shell [href='/imports']": edits, ".shell [href='/corrections']": every, ".shell [href='/viewers']": every,
+                                     ".shell [href='/audit']": reads}),
+            ("/?of-section=main", "#list .steps", {"#list .steps": edits}),
+            ("/ads", "#page tbody tr", {"main .head a": edits, "#page td button": edits}),
+            ("/imports", "#page form", {"#page form": edits}), ("/corrections", "#page form", {"#page form": every}), ("/viewers", "#page form", {"#page form": every}),
+            (f"/items#kind=user&id={name[5:]}", "#history .revision", {"#save": edits, "#remove": edits, "#fields input:enabled": edits, "#history .revision button:last-child": edits}))
+        with type(relay)(own.admin_url) as operators:
+            for role in ("read", "edit", "publish"):
+                operators.answer = lambda exchange: (200, {"Content-Type": "application/json"}, {"who": "jwt:ann", "role": role, "settings": [], "problems": []}) if exchange.path == "/admin/system" else None
+                for path, ready, wanted in controls:
+                    browser.driver.get("about:blank")
+                    browser.driver.get(operators.url.rstrip("/") + path)
+                    browser.wait(lambda: browser.find(ready) and browser.script("return document.body.dataset.role") == role, path)
+                    browser.script("document.querySelector('#history')?.setAttribute('open', '')")
+                    seen = browser.script("return Object.fromEntries(arguments[0].map((one) => [one, $$(one).some((element) => element.checkVisibility())]))", list(wanted))
+                    assert seen == {one: role in roles.split() for one, roles in wanted.items()}, f"{role}, {path}: {seen}"
+                browser.driver.get(operators.url.rstrip("/") + "/system")
+                browser.wait(lambda: f"You are ann in the audit log. Your role is {role}" in browser.text("#page"), "the role")
+        browser.driver.get(own.admin_url + "/system")
+        browser.wait(lambda: "others on this machine" in browser.text("#page"), "what loopback means")
 
 
 def it_asks_for_the_token_alone(browser, relay, service):
