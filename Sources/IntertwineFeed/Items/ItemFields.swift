@@ -6,6 +6,8 @@ package import IntertwinePrimitives
 public struct ItemFields: Sendable {
     package let object: JSONObject
     package var base: String?
+    /// The errors of the values of a source that have another form than their mapping declares.
+    var unconverted: [String: ItemError] = [:]
 
     package init(_ object: JSONObject) {
         self.object = object
@@ -31,7 +33,7 @@ public struct ItemFields: Sendable {
 
     func removing(_ field: String) -> ItemFields {
         var fields = ItemFields(object.removing(field))
-        fields.base = base
+        (fields.base, fields.unconverted) = (base, unconverted)
         return fields
     }
 
@@ -56,6 +58,7 @@ public struct ItemFields: Sendable {
             guard found == nil else { throw ItemError(field: field, reason: "occurs twice", code: .duplicate) }
             found = member.value
         }
+        if found != nil, let error = unconverted[field] { throw error }
         return found?.kind == .null ? nil : found
     }
 

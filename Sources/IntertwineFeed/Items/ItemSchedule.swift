@@ -3,7 +3,8 @@ internal import IntertwinePrimitives
 /// The time in which an item is public: the fields `publishAt`, `expireAt` and `draft`, which every kind has.
 /// The body of an item begins with them. Why: exports, backups, copies and digests of the body contain them without further code.
 package struct ItemSchedule: Sendable, Hashable {
-    package static let names = ["publishAt", "expireAt", "draft"]
+    static let times = ["publishAt", "expireAt"]
+    package static let names = times + ["draft"]
 
     /// The times in milliseconds since 1970-01-01 UTC.
     package private(set) var publishAt: Int64?
@@ -60,7 +61,7 @@ package struct ItemSchedule: Sendable, Hashable {
     }
 
     package static let fields =
-        ["publishAt", "expireAt"].map { name in ItemField(name) { fields throws(ItemError) in _ = try moment(name, in: fields) } }
+        times.map { name in ItemField(name) { fields throws(ItemError) in _ = try moment(name, in: fields) } }
         + [ItemField("draft") { fields throws(ItemError) in _ = try ItemSchedule(fields) }]
 
     /// Returns the item with the schedule of its fields at the start of its body, and for an ad with ``HouseField`` after it.
@@ -74,7 +75,7 @@ package struct ItemSchedule: Sendable, Hashable {
             throw ItemError(field: "expireAt", reason: "must be later than publishAt", code: .outOfRange)
         }
         var start = ItemBody()
-        for name in Self.names.dropLast() { start.append(name, try moment(name, in: fields)?.text) }
+        for name in Self.times { start.append(name, try moment(name, in: fields)?.text) }
         if schedule.isDraft { start.append("draft", literal: Array("true".utf8)[...]) }
         if item.stream == .advertisements, let isHouseAd = try fields.flag(HouseField.name) {
             start.append(HouseField.name, literal: Array("\(isHouseAd)".utf8)[...])

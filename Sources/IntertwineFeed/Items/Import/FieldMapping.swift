@@ -62,24 +62,29 @@ package struct FieldMapping: Sendable, Hashable {
     func fields(from object: JSONObject) throws(ItemError) -> ItemFields {
         var bytes = [UInt8(ascii: "{")]
         bytes.reserveCapacity(object.range.count)
+        var unconverted: [String: ItemError] = [:]
         for (name, origin) in fields {
-            let values: [[UInt8]]
-            // The kind decides what two values cost: a field that is not required is left out.
-            do throws(ItemError) { values = try Self.value(of: origin, in: object).map { [$0] } ?? [] } catch {
-                values = Array(repeating: Array("null".utf8), count: 2)
+            let value: [UInt8]
+            // The kind decides what such a value costs: a field that is not required is left out.
+            do throws(ItemError) {
+                guard let found = try Self.value(of: origin, named: name, in: object) else { continue }
+                value = found
+            } catch {
+                unconverted[name] = ItemError(field: name, reason: error.reason, code: error.code)
+                value = Array("null".utf8)
             }
-            for value in values {
-                if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-                bytes.append(jsonString: name.utf8)
-                bytes.append(UInt8(ascii: ":"))
-                bytes.append(contentsOf: value)
-            }
+            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(jsonString: name.utf8)
+            bytes.append(UInt8(ascii: ":"))
+            bytes.append(contentsOf: value)
         }
         bytes.append(UInt8(ascii: "}"))
-        return try ItemFields(bytes, isLenient: true)
+        var item = try ItemFields(bytes, isLenient: true)
+        item.unconverted = unconverted
+        return item
     }
 
-    private static func value(of origin: Origin, in object: JSONObject) throws(ItemError) -> [UInt8]? {
+    private static func value(of origin: Origin, named name: String, in object: JSONObject) throws(ItemError) -> [UInt8]? {
         switch origin.place {
         case .constant(let text): return quoted(text)
         case .template(let template): return try template.text(from: object).map(quoted)
@@ -89,6 +94,7 @@ package struct FieldMapping: Sendable, Hashable {
                 guard let token = try pointer.value(in: object), token.kind != .null else { continue }
                 let raw = object.raw(token)
                 let value = SourceValue(token, in: object)
+                if SourceForm.isNoDate(value, in: name, as: origin.form) { continue }
                 if let texts = try origin.texts(of: value) {
                     if texts.isEmpty { continue }
                     if case .joined(_, let separator) = origin.parts { return quoted(texts.joined(separator: separator)) }
@@ -102,8 +108,9 @@ package struct FieldMapping: Sendable, Hashable {
                     return Array(raw)
                 }
             }
-            // The kind reports what is wrong with a value that has another form. A text would be valid in a text field.
-            return unconverted.map { $0.first == UInt8(ascii: "\"") && origin.form != .text ? Array("invalid".utf8) : $0 }
+            // The kind reports what is wrong with a value that is no text. A date or number that is no such text would be valid in a text field.
+            guard let unconverted, let expected = origin.form?.expectation else { return unconverted }
+            throw ItemError(reason: "must be \(expected), is \(ItemError.shown(unconverted))")
         }
     }
 

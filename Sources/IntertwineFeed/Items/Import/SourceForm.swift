@@ -21,6 +21,29 @@ package enum SourceForm: Sendable, Hashable {
 
     var isNumber: Bool { if case .number = self { true } else { false } }
 
+    /// What the values of a field must be; nil for a text.
+    var expectation: String? {
+        switch self {
+        case .plain, .text: nil
+        case .number(nil): "a number such as 12.90 (decimal allows other forms)"
+        case .number(let decimal?): "one number with \(decimal) before its fraction"
+        case .date(nil): "a date, or a time with an offset (zone is for times without one)"
+        case .date(.some): "a date or a time"
+        }
+    }
+
+    /// Databases and languages write a date for "none" (MySQL 0000-00-00, .NET and Go the year 1), and one for "never" (the year 9999).
+    static func isNoDate(_ value: SourceValue, in field: String, as form: SourceForm?) -> Bool {
+        let isSchedule = ItemSchedule.times.contains(field)
+        let isDate = if case .date = form { true } else { isSchedule && form == nil }
+        guard isDate, let text = value.plain?.trimmingCharacters(in: .whitespacesAndNewlines) else { return false }
+        if text.prefixMatch(of: /000[01][-\/.]?\d\d[-\/.]?\d\d|(?:\/Date\()?-62135596800/) != nil || isSchedule && text == "0" {
+            return true
+        }
+        return field == "expireAt"
+            && text.wholeMatch(of: /9999[-\/.]?\d\d[-\/.]?\d\d.*|infinity|(?:\/Date\()?253402[23]\d{5}(?:\d{3})?(?:\D.*)?/) != nil
+    }
+
     func text(of value: SourceValue) -> String? {
         switch self {
         case .plain: return value.plain

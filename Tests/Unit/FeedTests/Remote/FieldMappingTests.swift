@@ -5,11 +5,13 @@ import Testing
 
 @Suite("Mappings from the values of a source")
 struct FieldMappingTests {
-    /// Returns the mapped field as JSON; nil if it has no value.
-    private static func mapped(_ origin: FieldMapping.Origin, _ json: String) throws -> String? {
+    /// Returns the mapped field as JSON; nil if it has no value, and the reason if it is invalid.
+    private static func mapped(_ origin: FieldMapping.Origin, _ json: String, _ name: String = "field") throws -> String? {
         let object = try JSONObject(Array(json.utf8), isLenient: true)
-        let fields = try FieldMapping([("field", origin)]).fields(from: object)
-        return try fields.token("field").map { token in
+        let fields = try FieldMapping([(name, origin)]).fields(from: object)
+        let found: JSONToken?
+        do { found = try fields.token(name) } catch { return error.reason }
+        return found.map { token in
             token.kind == .string
                 ? "\"\(String(decoding: fields.object.characters(of: token), as: UTF8.self))\""
                 : String(decoding: fields.object.bytes[token.range], as: UTF8.self)
@@ -130,16 +132,76 @@ struct FieldMappingTests {
         #expect(try Self.mapped(.date(zone: zone), "\"\(local)\"") == "\"\(text)\"")
     }
 
+    @Test("A value for no date is absent, in expireAt also one for never, and in other fields it is invalid")
+    func noDates() throws {
+        let none = [
+            #""0000-00-00 00:00:00""#, #""0000-00-00""#, #""0001-01-01T00:00:00""#, #""0001-01-01T00:00:00Z""#, #""0001-01-01""#,
+            #""0000-12-31T23:00:00Z""#, #""00010101""#, "-62135596800", "-62135596800000", #""/Date(-62135596800000)/""#,
+        ]
+        let never = [
+            #""9999-12-31T23:59:59""#, #""9999-12-31T23:59:59.9999999Z""#, #""9999-12-31 00:00:00""#, #""9999-12-31""#, #""99991231""#,
+            #""infinity""#, "253402300799", "253402300799999", #""/Date(253402300799999)/""#,
+        ]
+        let origin = { FieldMapping.Origin(.first([JSONPointer(member: "v"), JSONPointer(member: "w")]), as: $0) }
+        for (values, names) in [
+            (none, ["day", "publishAt", "expireAt"]), (never, ["expireAt"]), (["0", #""0""#], ["publishAt", "expireAt"]),
+        ] {
+            for value in values {
+                for name in names {
+                    for form in [SourceForm.date(zone: nil), .date(zone: .init("UTC"))] + (name == "day" ? [] : [nil]) {
+                        #expect(try Self.mapped(origin(form), #"{"v":\#(value)}"#, name) == nil, "\(name): \(value)")
+                        let next = try Self.mapped(origin(form), #"{"v":\#(value),"w":"2026-05-01T17:00:00Z"}"#, name)
+                        #expect(next == #""2026-05-01T17:00:00Z""#)
+                    }
+                }
+            }
+        }
+        for value in never.prefix(4) {
+            for name in ["day", "publishAt"] {
+                #expect(try Self.mapped(origin(.date(zone: .init("UTC"))), #"{"v":\#(value)}"#, name)?.hasPrefix("must be a date") == true)
+            }
+        }
+        #expect(try Self.mapped(origin(nil), #"{"v":"0000-00-00"}"#) == #""0000-00-00""#)
+    }
+
+    @Test(
+        "A value of another form is named with the rule and shortened",
+        arguments: [
+            (
+                .date(zone: nil), #""2026-05-01T19:00:00""#,
+                "must be a date, or a time with an offset (zone is for times without one), is \"2026-05-01T19:00:00\""
+            ),
+            (.date(zone: .init("UTC")), #""soon""#, "must be a date or a time, is \"soon\""),
+            (.date(zone: .init("UTC")), "true", "must be a date or a time, is true"),
+            (.number(), #""12,90""#, "must be a number such as 12.90 (decimal allows other forms), is \"12,90\""),
+            (
+                .number(decimal: ","), "\"1 2 \(String(repeating: "x", count: 99))\"",
+                "must be one number with , before its fraction, is \"1 2 \(String(repeating: "x", count: 35))…"
+            ),
+            (.number(), "[1]", "must be a number such as 12.90 (decimal allows other forms), is [1]"),
+        ] as [(SourceForm, String, String)])
+    func reasons(_ form: SourceForm, _ json: String, _ reason: String) throws {
+        #expect(try Self.mapped(form, json) == reason)
+        let mapping = FieldMapping([
+            ("username", .constant("a")), ("avatarUrl", .constant("https://e.example/")), ("type", .constant("regular")),
+            ("expireAt", FieldMapping.Origin(.first([JSONPointer(member: "until")]), as: form)),
+        ])
+        let page = try RemotePage(Array("[{\"until\":\(json)}]".utf8), items: #require(JSONPointer("")))
+        try page.forEachItem(of: UserKind(), mapping, leavingOut: { _ in }) { element in
+            let error = #expect(throws: ItemError.self) { _ = try element?.get() }
+            #expect(error?.description == "expireAt (from /until): \(reason)")
+        }
+    }
+
     @Test("Other texts are invalid dates and numbers, and a date without offset needs a zone")
     func invalid() throws {
         for json in [
             #""soon""#, #""2026-13-01""#, #""2026-11-05T25:00:00Z""#, #""05.11.2026""#, "true", "{}", #""2026-11-05T08:30:00""#,
             "1e300", #""2026-11/05""#, #""Nov 2026""#, #""5 Nov 2026 25:00:00 GMT""#, #""5 Nov 2026 08:30:00""#,
             #""5 Nox 2026 08:30:00 GMT""#,
-            #""31 Nov 2026 08:30:00 GMT""#, #""/Date(x)/""#, #""/Date(-62135596800000)/""#, "-86400", "-1", "1", "2026", "202605",
+            #""31 Nov 2026 08:30:00 GMT""#, #""/Date(x)/""#, "-86400", "-1", "1", "2026", "202605",
             "4133980800", "32503680000", "9999999999999", "20260501130000", #""202605011300""#, "20261399", "202613011700",
             "20260501250000",
-            #""0001-01-01T00:00:00Z""#, #""0001-01-01""#,
             #""9999-12-31T23:59:59Z""#, #""9999-12-31""#,
             #""19000101000000""#, #""31 Nov 2026""#, #""1 Maybe 2026""#, #""Fry, 1 May 2026""#,
         ] {
@@ -178,7 +240,7 @@ struct FieldMappingTests {
             #expect(!isKept)
             faults.append(error)
         }
-        #expect(faults.map(\.description) == ["\(field): occurs twice"])
+        #expect(faults.map(\.description) == ["\(field): \(field == "username" ? "n" : field.prefix(1)) occurs twice"])
     }
 
     @Test("A zone is a name or an offset", arguments: [("+02:00", "17"), ("-05:30", nil), ("UTC", "19"), ("Asia/Tokyo", "10")])
