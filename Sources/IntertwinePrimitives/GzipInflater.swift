@@ -9,14 +9,18 @@ package final class GzipInflater {
     private var isInside = false
     private var hasMember = false
     private var isOver = false
+    private let uncheckedTrailer: Int?
 
     package struct Failure: Error, Hashable {
         package let reason: String
     }
 
     /// `isRaw`: the data has no header (RFC 1951), as some origins understand the coding `deflate`.
-    package init(isRaw: Bool = false) {
+    /// `uncheckedTrailer`: the length in bytes of the checksum after the data, if it may be wrong or missing.
+    package init(isRaw: Bool = false, uncheckedTrailer: Int? = nil) {
+        self.uncheckedTrailer = uncheckedTrailer
         czlib_inflate_init(&stream, isRaw ? -15 : 15 + 32)
+        if uncheckedTrailer != nil { inflateValidate(&stream, 0) }
     }
 
     deinit {
@@ -53,7 +57,18 @@ package final class GzipInflater {
         }
     }
 
-    package var isComplete: Bool { !isInside }
+    package var isComplete: Bool { !isInside || lacksOnlyTrailer() }
+
+    /// Completes a missing trailer. Incomplete data takes at least one byte of it, so that the rest is too short.
+    private func lacksOnlyTrailer() -> Bool {
+        guard let uncheckedTrailer, uncheckedTrailer > 0 else { return false }
+        var trailer = [UInt8](repeating: 0, count: uncheckedTrailer)
+        return trailer.withUnsafeMutableBufferPointer { trailer in
+            (stream.next_in, stream.avail_in) = (trailer.baseAddress, UInt32(trailer.count))
+            defer { (stream.next_in, stream.avail_in) = (nil, 0) }
+            return step().status == Z_STREAM_END
+        }
+    }
 
     private func step() -> (piece: [UInt8], status: Int32) {
         var status = Z_OK

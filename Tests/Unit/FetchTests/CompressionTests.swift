@@ -81,6 +81,36 @@ struct CompressionTests {
         }
     }
 
+    @Test("A checksum that is wrong or missing costs nothing, and compressed data that is not complete is an error")
+    func trailers() async throws {
+        let texts = [Array("[1,2,3]".utf8), Array(String(repeating: "one and the same ", count: 1_000).utf8)]
+        for body in texts + [(0..<3_000).map { UInt8(32 + $0 * $0 * 31 % 95) }] {
+            let whole = gzipped(body)
+            let zlib = [0x78, 0x9C] + whole.dropFirst(10).dropLast(8)
+            let kept = (0...7).map { Array(whole.dropLast($0)) } + [Array(whole.dropLast(8))]
+            let wrong = [whole.dropLast(8) + [UInt8](repeating: 1, count: 8), whole.dropLast(4) + [1, 1, 1, 1]].map { Array($0) }
+            let cut =
+                (9...12).map { Array(whole.dropLast($0)) } + [Array(whole.prefix(9)), Array(whole.prefix(10)), Array(whole.prefix(2))]
+            let zlibCut = (1...4).map { Array(zlib.dropLast($0)) }
+            let forms = kept + wrong + [whole + [0, 0], wrong[0] + [0, 0], zlib, zlib + [1, 1, 1, 1], zlib + [0]] + cut + zlibCut
+            let origin = try Origin { request, connection in
+                let form = Int(request.path.dropFirst()) ?? 0
+                connection.answer(200, ["Content-Encoding: \(forms[form].first == 0x78 ? "deflate" : "gzip")"], body: forms[form])
+            }
+            let fetcher = try Fetcher(ports: [origin.port])
+            for number in forms.indices {
+                let fetched = try await get(fetcher, origin.url("/\(number)"))
+                if number < forms.count - cut.count - zlibCut.count {
+                    #expect(fetched.failure == .some(nil) && fetched.body == body, "form \(number)")
+                } else {
+                    #expect(fetched.failure == .some(.truncated), "form \(number)")
+                }
+            }
+            await fetcher.stop()
+            origin.stop()
+        }
+    }
+
     @Test("Credentials are sent to their origin only, also after redirects")
     func credentials() async throws {
         let back = Mutex("")

@@ -147,10 +147,11 @@ final class CurlTransfer {
     private func recognizeCoding(_ first: UInt8?) {
         guard let first, codings.count < 3 else { return }
         if first == GzipInflater.magic[0] {
-            codings.append((GzipInflater(), false))
+            codings.append((GzipInflater(uncheckedTrailer: 8), false))
         } else if isDeflated, !Self.plain.contains(first) {
             isDeflated = false
-            codings.append((GzipInflater(isRaw: first & 0x0F != 8), false))
+            let isRaw = first & 0x0F != 8
+            codings.append((GzipInflater(isRaw: isRaw, uncheckedTrailer: isRaw ? 0 : 4), false))
         }
     }
 
