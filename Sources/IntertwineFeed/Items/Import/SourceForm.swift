@@ -21,7 +21,7 @@ package enum SourceForm: Sendable, Hashable {
 
     var isNumber: Bool { if case .number = self { true } else { false } }
 
-    /// What the values of a field must be; nil for a text.
+    /// The rule of the form, for errors; nil for a text.
     var expectation: String? {
         switch self {
         case .plain, .text: nil
@@ -66,17 +66,29 @@ package enum SourceForm: Sendable, Hashable {
         }
     }
 
-    /// Returns a number such as `-1.234,56 €` without its currency and its groups of digits, with a full stop. Nil if it has another form.
+    /// Returns a number such as `-1.234,56 €` or `CHF 12.90` without the letters and currency signs around it and without its groups of
+    /// digits, with a full stop. Nil if it has another form.
     private static func ungrouped(_ text: String, decimal: Character) -> String? {
-        func isAround(_ character: Character) -> Bool { character.isCurrencySymbol || character.isWhitespace }
+        func isAround(_ character: Character) -> Bool { character.isLetter || character.isCurrencySymbol || character.isWhitespace }
         func areDigits(_ text: Substring, _ count: ClosedRange<Int>) -> Bool {
             count.contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
         }
-        var rest = text.drop(while: isAround)
-        while let last = rest.last, isAround(last) { rest.removeLast() }
+        // A full stop after a letter is that of an abbreviation.
+        func unit(before text: Substring) -> Substring {
+            var end = text.startIndex
+            while end < text.endIndex, isAround(text[end]) || text[end] == "." && text[..<end].last?.isLetter == true {
+                end = text.index(after: end)
+            }
+            return text[end...]
+        }
+        var rest = unit(before: text[...])
         let sign = ["-", "\u{2212}"].contains(rest.first) ? "-" : ""
-        if !sign.isEmpty || rest.first == "+" { rest = rest.dropFirst().drop(while: isAround) }
-        let parts = rest.split(separator: decimal, maxSplits: 1, omittingEmptySubsequences: false)
+        if !sign.isEmpty || rest.first == "+" { rest = unit(before: rest.dropFirst()) }
+        let start = rest
+        while let last = rest.last, isAround(last) || last == "." && rest.dropLast().last?.isLetter == true { rest.removeLast() }
+        guard !multipliers.contains(start[rest.endIndex...].filter(\.isLetter).lowercased()) else { return nil }
+        var parts = rest.split(separator: decimal, maxSplits: 1, omittingEmptySubsequences: false)
+        if parts.count == 2, parts[0].isEmpty { parts[0] = "0" }
         let fraction = parts.count == 2 ? ".\(parts[1])" : ""
         guard parts.count == 1 || areDigits(parts[1], 1...100) else { return nil }
         guard let mark = parts[0].first(where: { !$0.isASCII || !$0.isNumber }) else {
@@ -92,6 +104,9 @@ package enum SourceForm: Sendable, Hashable {
         else { return nil }
         return "\(sign)\(groups.joined())\(fraction)"
     }
+
+    /// The units after a number that change its value.
+    private static let multipliers: Set<String> = ["k", "m", "b", "mn", "bn", "mio", "mrd"]
 }
 
 private enum SourceDate {
