@@ -5,6 +5,7 @@ package import IntertwinePrimitives
 /// Fields that are not read are ignored. A field that is read and occurs twice is an error, because the intended value is unknown.
 public struct ItemFields: Sendable {
     package let object: JSONObject
+    /// The URL of the page, for an item of a remote source.
     package var base: String?
     /// The errors of the values of a source that have another form than their mapping declares.
     var unconverted: [String: ItemError] = [:]
@@ -37,17 +38,27 @@ public struct ItemFields: Sendable {
         return fields
     }
 
+    func replacing(_ field: String, withList elements: [ArraySlice<UInt8>]) throws(JSONError) -> ItemFields {
+        let list = [UInt8(ascii: "[")] + elements.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")]
+        var fields = ItemFields(try object.replacing(field, with: list))
+        (fields.base, fields.unconverted) = (base, unconverted)
+        return fields
+    }
+
     package func token(_ field: String) throws(ItemError) -> JSONToken? {
         let token = try value(field)
         return token?.kind == .string && token?.range.isEmpty == true ? nil : token
     }
 
-    /// It accepts texts too: a constant of a source and a column of a table are texts.
+    /// It accepts texts too: a constant of a source and a column of a table are texts. Databases behind a source have 0 and 1.
     package func flag(_ field: String) throws(ItemError) -> Bool? {
         guard let token = try token(field) else { return nil }
-        switch String(decoding: object.bytes[token.range], as: UTF8.self) {
+        let text = String(decoding: object.bytes[token.range], as: UTF8.self)
+        switch base == nil ? text : text.lowercased() {
         case "true": return true
         case "false": return false
+        case "1" where base != nil: return true
+        case "0" where base != nil: return false
         default: throw ItemError(field: field, reason: "must be true or false, is \(token.kind.rawValue)")
         }
     }

@@ -61,6 +61,17 @@ package struct JSONObject: Sendable {
         JSONObject(bytes: bytes, members: members.filter { !matches($0.name, name) }, range: range)
     }
 
+    package func replacing(_ name: String, with value: some Sequence<UInt8>) throws(JSONError) -> JSONObject {
+        var json = [UInt8(ascii: "{")]
+        json.append(jsonString: name.utf8)
+        json.append(UInt8(ascii: ":"))
+        json += value
+        for member in members where !matches(member.name, name) {
+            json += [UInt8(ascii: ",")] + raw(member.name) + [UInt8(ascii: ":")] + raw(member.value)
+        }
+        return try JSONObject(json + [UInt8(ascii: "}")], isLenient: true)
+    }
+
     private init(bytes: [UInt8], members: [(name: JSONToken, value: JSONToken)], range: Range<Int>) {
         (self.bytes, self.members, self.range) = (bytes, members, range)
     }
@@ -128,6 +139,11 @@ package struct JSONArray: Sendable {
         guard scanner.position == span.count else { throw JSONError(.trailingBytes, at: scanner.position) }
         self.bytes = bytes
         self.elements = elements
+    }
+
+    /// The bytes of an element, with the quotes of a string.
+    package func raw(_ element: JSONToken) -> ArraySlice<UInt8> {
+        bytes[element.kind == .string ? element.range.lowerBound - 1..<element.range.upperBound + 1 : element.range]
     }
 
     package func bytes(of element: JSONToken) -> [UInt8] {

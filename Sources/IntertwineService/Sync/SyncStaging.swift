@@ -135,7 +135,7 @@ final class SyncStaging: @unchecked Sendable {
                     try refuse(fault, number: number)
                 }
             }
-            if let first, !hasItem { throw SourceError.allInvalid([first.description]) }
+            guard hasItem else { throw SourceError.allInvalid([first?.description ?? "page \(progress.pages): no item has an id"]) }
             try flush()
             return (page.cursor, number)
         } catch let error as RemotePageError {

@@ -239,6 +239,8 @@ package struct SourceCondition: Sendable, Hashable {
         (self.pointer, self.test) = (pointer, test)
     }
 
+    func hasMember(in object: JSONObject) throws(ItemError) -> Bool { try pointer.value(in: object) != nil }
+
     func isSatisfied(by object: JSONObject) throws(ItemError) -> Bool {
         let value = try pointer.value(in: object).map { SourceValue($0, in: object) } ?? .none
         let values = if case .list(let elements) = value { elements } else { [value] }

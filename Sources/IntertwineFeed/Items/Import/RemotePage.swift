@@ -57,7 +57,7 @@ package struct RemotePage: Sendable {
         }
     }
 
-    /// Returns false if all items are invalid and none has an id: an error with status 200 may be a list too.
+    /// Returns false if no element is valid, has an id, or is left out by a member that it has: an error with status 200 may be a list too.
     @discardableResult
     package func forEachItem(
         of kind: any ItemKind, _ fields: FieldMapping?, where conditions: [SourceCondition] = [],
@@ -77,7 +77,11 @@ package struct RemotePage: Sendable {
         try forEachElement { range, name in
             let element = element(range, name, kind, fields, conditions, report)
             isEmpty = false
-            if !hasItem { hasItem = (try? element?.get()) != nil || element == nil || isIdentified(range, name, kind, fields) }
+            if !hasItem {
+                hasItem =
+                    (try? element?.get()) != nil || isIdentified(range, name, kind, fields)
+                    || element == nil && conditions.contains { (try? $0.hasMember(in: object(range, name))) == true }
+            }
             try body(element)
         }
         return isEmpty || hasItem
@@ -158,18 +162,21 @@ package struct RemotePage: Sendable {
                 guard object.range == range else { throw JSONError(.expectedCommaOrEnd, at: range.upperBound) }
                 let isNamed = object.members.contains { object.matches($0.name, key ?? "") && !SourceValue($0.value, in: object).isAbsent }
                 guard let key, !isNamed else { return object }
-                var named: [UInt8] = [UInt8(ascii: "{")]
-                named.append(jsonString: key.utf8)
-                named.append(UInt8(ascii: ":"))
+                var named: [UInt8] = []
                 named.append(jsonString: name.utf8)
-                for member in object.removing(key).members {
-                    named += [UInt8(ascii: ",")] + object.raw(member.name) + [UInt8(ascii: ":")] + object.raw(member.value)
-                }
-                named.append(UInt8(ascii: "}"))
-                return try JSONObject(named, isLenient: true)
+                return try object.replacing(key, with: named)
             }
             var scanner = JSONScanner(at: range.lowerBound, isLenient: true)
             token = try scanner.value(bytes.span)
+            // The row of a table, as spreadsheets have them: its columns are members with their numbers as names.
+            if token.kind == .array, token.range == range, key == nil {
+                let row = try JSONArray(Array(bytes[range]), isLenient: true)
+                let members = row.elements.enumerated().filter { $0.element.kind != .invalid }.map {
+                    Array("\"\($0)\":".utf8) + row.raw($1)
+                }
+                let object = [UInt8(ascii: "{")] + members.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "}")]
+                return try JSONObject(object, isLenient: true)
+            }
         } catch {
             throw ItemError(error)
         }

@@ -129,6 +129,7 @@ extension FieldDeclaration {
         case .number: return try number(in: fields)
         case .boolean:
             guard let token = try fields.token(name) else { return nil }
+            if fields.base != nil { return try fields.flag(name).map { Array("\($0)".utf8)[...] } }
             guard token.kind == .boolean else { throw ItemError(field: name, reason: "must be true or false, is \(token.kind.rawValue)") }
             return fields.object.bytes[token.range]
         case .tags:
@@ -146,7 +147,7 @@ extension FieldDeclaration {
             throw ItemError(field: name, reason: "must be a list of texts, is \(token.kind.rawValue)")
         }
         var (known, tags) = (Set<ByteString>(), [String]())
-        for value in values {
+        for value in values where fields.base == nil || value != .null && value != .text("") {
             guard case .text(var tag) = value, 1...ItemFilter.textLimit ~= tag.unicodeScalars.count else {
                 throw ItemError(field: name, reason: "must have texts of 1 to \(ItemFilter.textLimit) characters")
             }

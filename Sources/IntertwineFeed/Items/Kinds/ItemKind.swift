@@ -59,7 +59,7 @@ extension ItemKind {
                     let field = self.fields?.first(where: { $0.name == name }), !field.isRequired
                 else { throw error }
                 report(error)
-                fields = fields.removing(name)
+                fields = field.keepingValidElements(of: fields) ?? fields.removing(name)
             }
         }
     }
@@ -108,6 +108,18 @@ public struct ItemField: Sendable {
         bytes.append(jsonString: text.utf8)
         bytes.append(UInt8(ascii: "}"))
         try check(ItemFields(bytes))
+    }
+
+    /// Returns the fields with the elements of this field's list that are valid alone; nil if they are none or all.
+    fileprivate func keepingValidElements(of fields: ItemFields) -> ItemFields? {
+        guard let token = try? fields.token(name), token.kind == .array,
+            let list = try? JSONArray(Array(fields.object.bytes[token.range]), isLenient: true),
+            var alone = try? ItemFields(Array("{}".utf8))
+        else { return nil }
+        alone.base = fields.base
+        let valid = list.elements.compactMap { $0.kind == .invalid ? nil : list.raw($0) }
+            .filter { (try? check(alone.replacing(name, withList: [$0]))) != nil }
+        return valid.isEmpty || valid.count == list.elements.count ? nil : try? fields.replacing(name, withList: valid)
     }
 }
 

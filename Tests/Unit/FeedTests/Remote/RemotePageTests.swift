@@ -78,7 +78,7 @@ struct RemotePageTests {
         #expect(read.ids == ["a", "b"])
         #expect(
             read.bad == [
-                "must be an object, is a number", "must be an object, is an array", "must be an object, is a string",
+                "must be an object, is a number", "username: is missing", "must be an object, is a string",
                 "must be an object, is null", "username: is missing",
             ])
     }
@@ -248,6 +248,107 @@ struct RemotePageTests {
         let page = try RemotePage(text, items: try #require(JSONPointer("")))
         let condition = SourceCondition(JSONPointer(member: "type"), .noneOf(["divider"]))
         #expect(try page.forEachItem(of: UserKind(), nil, where: [condition]) { _ in } == expected)
+    }
+
+    @Test(
+        "Elements that a condition leaves out are no items if they have neither an id nor a member of a condition",
+        arguments: [
+            (#"[{"error":{"code":429}}]"#, false), (#"[{"error":1},{"error":2}]"#, false), ("[7]", false), ("[]", true),
+            (#"[{"status":"archived"}]"#, true), (#"[{"error":1},{"status":"archived"}]"#, true), (#"[{"username":"x","id":"a"}]"#, true),
+            (#"[{"status":null}]"#, true),
+        ])
+    func leftOut(_ text: String, _ expected: Bool) throws {
+        let fields = FieldMapping([("id", .pointer(JSONPointer(member: "id"))), ("username", .pointer(JSONPointer(member: "username")))])
+        let page = try RemotePage(Array(text.utf8), items: try #require(JSONPointer("")))
+        let condition = SourceCondition(JSONPointer(member: "status"), .anyOf(["active"]))
+        #expect(try page.forEachItem(of: UserKind(), fields, where: [condition]) { _ in } == expected)
+    }
+
+    @Test("The columns of a row are members with their numbers as names, and a condition leaves out the names")
+    func rows() throws {
+        let text =
+            #"{"values":[["Name","Image"],["a","https://e.example/a",{"x":[1]}],[],["b","https://e.example/b","","more"],["c"],["d",NaN,],[7,"/7"]]}"#
+        let fields = FieldMapping([
+            ("username", .pointer(try #require(JSONPointer("/0")))), ("id", .pointer(try #require(JSONPointer("/0")))),
+            ("avatarUrl", .pointer(try #require(JSONPointer("/1")))), ("type", .constant("regular")),
+        ])
+        let page = try RemotePage(Array(text.utf8), items: try #require(JSONPointer("/values")), at: "https://e.example/")
+        var (ids, errors): ([String], [String]) = ([], [])
+        try page.forEachItem(of: UserKind(), fields, where: [SourceCondition(try #require(JSONPointer("/0")), .noneOf(["Name"]))]) {
+            element in
+            switch element {
+            case nil: ids.append("-")
+            case .success(let item): ids.append(item.id)
+            case .failure(let error): errors.append(error.description)
+            }
+        }
+        #expect(ids == ["-", "a", "b"])
+        #expect(errors.count == 4 && errors[0].hasSuffix("is missing"), "\(errors)")
+    }
+
+    private static func bodies(_ values: [String], at url: String? = "https://e.example/") throws -> (bodies: [String], omitted: [String]) {
+        let kind = try DeclaredKind(
+            KindDeclaration(
+                name: "thing", fields: [FieldDeclaration("f", .boolean), FieldDeclaration("t", .tags), FieldDeclaration("n", .number)],
+                cells: [.collection: [CellDeclaration("Thing", size: .row(height: 1), bindings: [])]]))
+        let items = values.enumerated().map { "{\"id\":\($0),\($1)}" }.joined(separator: ",")
+        var (bodies, omitted): ([String], [String]) = ([], [])
+        for fields in [nil, FieldMapping(["id", "f", "t", "n", "draft"].map { ($0, .pointer(JSONPointer(member: $0))) })] {
+            let page = try RemotePage(Array("[\(items)]".utf8), items: #require(JSONPointer("")), at: url)
+            let known = bodies
+            (bodies, omitted) = ([], [])
+            try page.forEachItem(of: kind, fields, leavingOut: { omitted.append($0.description) }) { element in
+                switch element {
+                case .success(let item): bodies.append(String(decoding: item.body, as: UTF8.self))
+                case .failure(let error): bodies.append(String((error.field ?? "").prefix { $0 != " " }))
+                case nil: bodies.append("nil")
+                }
+            }
+            #expect(fields == nil || known == bodies)
+        }
+        return (bodies, omitted)
+    }
+
+    @Test(
+        "The flags of databases are true and false",
+        arguments: [
+            ("true", ["1", #""1""#, #""true""#, #""TRUE""#, "true"]), ("false", ["0", #""0""#, #""false""#, #""False""#, "false"]),
+            (nil, ["2", "-1", "1.5", #""maybe""#, "[]", "[1]", "{}"]), ("", ["null", #""""#]),
+        ] as [(String?, [String])])
+    func flags(_ expected: String?, _ values: [String]) throws {
+        let flags = try Self.bodies(values.map { "\"f\":\($0)" })
+        let drafts = try Self.bodies(values.map { "\"draft\":\($0)" })
+        switch expected {
+        case nil:
+            #expect(flags.omitted.count == values.count && Set(flags.bodies) == ["{}"])
+            #expect(Set(drafts.bodies) == ["draft"])
+        case "": #expect(Set(flags.bodies + drafts.bodies) == ["{}"] && flags.omitted.isEmpty)
+        case let flag?:
+            #expect(Set(flags.bodies) == ["{\"f\":\(flag)}"] && flags.omitted.isEmpty)
+            #expect(Set(drafts.bodies) == [flag == "true" ? "{\"draft\":true}" : "{}"])
+        }
+    }
+
+    @Test(
+        "An empty tag is left out silently, and an invalid one costs itself",
+        arguments: [
+            (#"["a",""]"#, ["a"], 0), (#"["a",null]"#, ["a"], 0), (#"[null,"",""]"#, [], 0), (#"["a",7,"b"]"#, ["a", "b"], 1),
+            (#"["a","L","b",{"x":1},[1],"\u0000"]"#, ["a", "b", "\u{FFFD}"], 1), (#"["L"]"#, [], 1), (#"["L",""]"#, [], 1),
+            (#"["a",NaN]"#, ["a"], 1),
+            (#"["a",,"b"]"#, ["a", "b"], 1), ("7", [], 1), (#"["a","a"]"#, ["a"], 0),
+        ])
+    func tags(_ list: String, _ tags: [String], _ omitted: Int) throws {
+        let list = list.replacing("L", with: String(repeating: "x", count: 65))
+        let read = try Self.bodies(["\"t\":\(list),\"n\":1"])
+        let quoted = tags.map { "\"\($0)\"" }.joined(separator: ",")
+        #expect(read.bodies == [tags.isEmpty ? #"{"n":1}"# : "{\"t\":[\(quoted)],\"n\":1}"])
+        #expect(read.omitted.count == omitted, "\(read.omitted)")
+    }
+
+    @Test("A list of many invalid tags is read in time that grows with its length", .timeLimit(.minutes(1)))
+    func manyTags() throws {
+        let list = "[\"a\"\(String(repeating: ",7", count: 200_000))]"
+        #expect(try Self.bodies(["\"t\":\(list)"]).bodies == [#"{"t":["a"]}"#])
     }
 
     @Test("A list with gaps has only items with a number as name")
