@@ -10,8 +10,19 @@ package enum ItemURL {
 
     static let port = "(?::(?:0*(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?)?"
 
+    /// A name whose last label is no number, an address of IPv4 in its usual form, or an address of IPv6. ``WebURL/isHost(_:)`` accepts a few
+    /// rarer forms of addresses too.
+    private static let host: String = {
+        let (label, noDigit, noDigitNorX) = ("[!$&-\\-0-9;=A-Z_-{}~]", "[!$&-\\-;=A-Z_-{}~]", "[!$&-\\-;=A-WYZ_-wyz{}~]")
+        let last = "(?:[1-9][0-9]{0,20}\(noDigit)|0[0-9]{0,20}\(noDigitNorX)|\(noDigit))\(label){0,40}"
+        let byte = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+        let group = "[0-9A-Fa-f]{1,4}"
+        let short = "(?:\(group)(?::\(group)){0,3})?::(?:\(group)(?::\(group)){0,2})?"
+        return "(?:(?:\(label){1,63}\\.)*\(last)\\.?|\(byte)(?:\\.\(byte)){3}|\\[(?:(?:\(group):){7}\(group)|\(short))\\])"
+    }()
+
     package static let pattern =
-        "^[Hh][Tt][Tt][Pp][Ss]?://(?:[!$-.0-9;=A-Z^-~]+|\\[[0-9A-Fa-f:.]{2,}\\])" + port
+        "^[Hh][Tt][Tt][Pp][Ss]?://" + host + port
         + "(?:[/?#][!#-;=?-\\[\\]^-~]*)?$"
 
     package static func absolute(_ text: ArraySlice<UInt8>, relativeTo base: String? = nil) throws(ItemError) -> ArraySlice<UInt8> {
