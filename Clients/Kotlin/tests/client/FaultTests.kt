@@ -260,7 +260,7 @@ fun leakTests(tests: Tests) {
                 else -> awaitClose()
             }
         }.use { server ->
-            val client = FeedClient(server.base)
+            val client = FeedClient(server.base, transport = UrlConnectionTransport(readTimeout = 15.seconds))
             val list = FeedList(client)
             val images = ImageLoader(client)
             val actions = Actions(client)
@@ -289,7 +289,8 @@ fun leakTests(tests: Tests) {
             expectEqual(late, 0, "a cancelled coroutine ends at once")
             images.close()
             expectEqual(list.pageCount, 0)
-            // The JVM closes a connection within a body with the next bytes; idle ones after five seconds.
+            // The JVM closes a connection within a body with the next bytes, idle ones after five seconds, and one that it has opened again
+            // for a response, because the former was closed, after the timeout.
             eventually("${server.openConnections} connections, ${busyThreads()} threads", 30.seconds) { server.openConnections == 0 && busyThreads() == 0 }
             client.close()
         }
