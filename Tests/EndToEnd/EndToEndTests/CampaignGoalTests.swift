@@ -113,8 +113,11 @@ struct CampaignGoalTests {
                 ["report", "--by", "campaign", "--then-by", "day", "--from", day(-48), "--to", day(48)] + options)
             #expect(command.lines.dropFirst().map { $0.prefix(18) } == ["east,\(day(14)),1,", "west,\(day(-12)),1,"])
             #expect(try service.admin("DELETE", "/admin/items/campaign/west", with: ["If-Match: *"]).status == 204)
-            let gone = try JSON(try service.admin("GET", "/admin/reports?\(span)&thenBy=day&zone=campaign").text)
-            #expect(gone["unknownZones"]?.list.map(\.text) == ["west"] && gone["rows"]?.list.count == 1)
+            // A change of the campaigns reaches reports soon after it.
+            try poll {
+                let gone = try JSON(try service.admin("GET", "/admin/reports?\(span)&thenBy=day&zone=campaign").text)
+                return gone["unknownZones"]?.list.map(\.text) == ["west"] && gone["rows"]?.list.count == 1
+            }
             let warned = try Command.run(
                 ["report", "--by", "campaign", "--then-by", "day", "--from", day(-48), "--to", day(48)] + options)
             #expect(warned.lines.contains { $0.contains("the campaign 'west' is gone") } && warned.lines.count == 3, "\(warned)")
