@@ -52,9 +52,9 @@ def target(name, small, full, *options, parallel=False, **more):
     return suites(name, small, full, "--filter", rf"^{name}\.", *options, targets=[name], **more)
 
 
-def end_to_end(name, small, full, pattern, *options, **more):
+def end_to_end(name, small, full, pattern, *options, load=WAITS, **more):
     return suites(name, small, full, "--no-parallel", "--filter", rf"^EndToEndTests\.{pattern}", *options, targets=["EndToEndTests"],
-                  inputs=["Config", "Deploy", "Documentation/how-to"], load=WAITS, **more)
+                  inputs=["Config", "Deploy", "Documentation/how-to"], load=load, **more)
 
 
 def program(name, command, small, full, inputs, variable="INTERTWINE_BINARY", targets=("intertwine", "intertwine-image-worker"),
@@ -91,7 +91,9 @@ def parts(build):
         target("EventLoopTests", 8, 8, load=ALONE, same=True),
         suites("timed-suites", 20, 35, "--no-parallel", "--filter", TIMED, targets=["HTTPServerTests"], load=ALONE),
 
-        end_to_end("replica-suites", None, 300, REPLICAS),
+        # HAProxy takes a replica out after one check without an answer within 500 ms.
+        end_to_end("rolling-restarts", None, 35, "RollingRestartTests/", load=ALONE),
+        end_to_end("replica-suites", None, 300, REPLICAS, "--skip", "RollingRestartTests"),
         end_to_end("replica-suite", 10, None, r"ReplicaTests/alike"),
         program("web-client", ["Tests/EndToEnd/WebClientTests/run"], 60, 400, ["Tests/EndToEnd/WebClientTests", "Clients/JavaScript", "Sources/IntertwineService/WebClient"],
                 "WEB_CLIENT_TESTS_BINARY", load=BUILDS),
