@@ -624,7 +624,7 @@ def it_shows_the_cells_of_the_form_and_their_crop(browser, relay, service):
                 assert 0 < sum(sizes) <= SCRIPT_LIMIT, sum(sizes)
                 # The reader of the log sees no preview: it writes nothing.
                 with urllib.request.urlopen(own.admin_url + "/admin/audit") as answer:
-                    assert "preview" not in answer.read().decode()
+                    assert "preview/items/place" not in answer.read().decode()
                 window.script("window.onbeforeunload = null; location.hash = ''")
     assert not found, json.dumps(found, indent=1)
 
