@@ -133,13 +133,8 @@ public struct FeedService: ServiceLifecycle.Service, Sendable {
             servers.map(\.server), stopTime: drain + grace,
             notifier: SystemdNotifier(environment: ProcessInfo.processInfo.environment))
         let listeners = try await Listeners(
-            servers: servers, on: sockets, state: parts.state, drain: drain, grace: grace, prepare: prepare
-        ) { addresses in
-            watchdog.ready()
-            started(addresses)
-        } stopping: {
-            watchdog.stopping()
-        }
+            servers: servers, on: sockets, state: parts.state, drain: drain, grace: grace, prepare: prepare, started: started,
+            stopping: watchdog.stopping)
         defer { watchdog.stopped() }
         var services = [watchdog] + background + [listeners]
         if let reloading { services.insert(ConfigurationReloader(source: reloading, hangUps: hangUps, live: live, logger: logger), at: 0) }

@@ -15,8 +15,6 @@ final class Watchdog: Sendable {
         (self.servers, self.stopTime, self.notifier) = (servers, stopTime, notifier)
     }
 
-    func ready() { notifier?.send("READY=1") }
-
     func stopping() {
         notifier?.send("STOPPING=1")
         _ = DetachedThread.start(stackBytes: 64 << 10) { [end, limit = stopTime + Self.margin] in
@@ -33,6 +31,12 @@ final class Watchdog: Sendable {
 extension Watchdog: PeriodicService {
     var interval: Duration { notifier?.watchdogInterval.map { $0 / 3 } ?? .seconds(3_600) }
     var startsAtOnce: Bool { true }
+
+    /// The servers listen before this service runs. systemd expects this notification before the others.
+    func run() async throws {
+        notifier?.send("READY=1")
+        await repeatUntilShutdown()
+    }
 
     func perform() async {
         guard let notifier, notifier.watchdogInterval != nil else { return }
