@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import IntertwineFeed
+import IntertwinePrimitives
 import IntertwineSample
 import IntertwineService
 import IntertwineStorage
@@ -22,6 +23,7 @@ struct SampleStore {
         case .flag, .environment:
             named.store.makeDataFolder()
             folder = named.store.path(of: "")
+            guard access(folder, W_OK | X_OK) == 0 else { throw ExitError("\(folder): cannot be written: \(OwnedFile.reason(folder))") }
             temporaryFolder = nil
         default:
             var made = ""

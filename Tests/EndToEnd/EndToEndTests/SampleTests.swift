@@ -171,6 +171,16 @@ struct SampleTests {
         }
     }
 
+    @Test("A missing folder is named in one line")
+    func missingFolder() async throws {
+        try await offPool {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let refused = try refusal(["--database", "\(folder)/other/intertwine.sqlite"])
+            #expect(refused.code == 1 && refused.lines.count == 1, "\(refused.lines)")
+            #expect(refused.lines.first?.hasPrefix("Error: \(folder)/other") == true, "\(refused.lines)")
+        }
+    }
+
     @Test("A busy port stops the start with one line, and creates no store", arguments: [true, false])
     func busyPort(isAdmin: Bool) async throws {
         try await offPool {
