@@ -1,6 +1,7 @@
 internal import IntertwinePrimitives
 
 /// A URL template of a third party that is called (webhook) after an impression or a click, with placeholders for the event's data.
+/// Other braces are text, because URLs of other parties have macros of their own, such as `${GDPR}`.
 /// For this machine http is accepted, which operators must also allow. The host contains no placeholder, so that data of an event cannot
 /// change the target.
 package struct TrackerTemplate: Sendable, Hashable {
@@ -10,28 +11,14 @@ package struct TrackerTemplate: Sendable, Hashable {
     package let text: String
 
     package init(_ text: String) throws(ItemError) {
-        // The braces of placeholders are valid in a URL.
         let text = (try? ItemURL.absolute(Array(text.utf8)[...])).map { String(decoding: $0, as: UTF8.self) } ?? text
-        var sample = ""
-        var rest = Substring(text)
-        while let open = rest.firstIndex(of: "{") {
-            sample += rest[..<open]
-            guard let close = rest[open...].firstIndex(of: "}"), Self.placeholders.contains(String(rest[rest.index(after: open)..<close]))
-            else {
-                let allowedNames = Self.placeholders.map { "{\($0)}" }.joined(separator: ", ")
-                throw ItemError(reason: "has a placeholder that is not one of \(allowedNames): \(ItemError.shown(text))")
-            }
-            guard sample.dropFirst("https://".count).contains(where: { "/?#".contains($0) }) else {
-                throw ItemError(reason: "must not have a placeholder in its host: \(ItemError.shown(text))")
-            }
-            sample += "0"
-            rest = rest[rest.index(after: close)...]
-        }
-        sample += rest
-        if let fault = ItemURL.error(in: Array(sample.utf8)[...]) {
+        if let fault = ItemURL.error(in: Array(text.utf8)[...]) {
             throw ItemError(reason: fault == ItemURL.secret ? fault : "\(fault): \(ItemError.shown(text))")
         }
-        let lower = sample.lowercased()
+        guard !text.drop(while: { $0 != "/" }).dropFirst(2).prefix(while: { !"/?#".contains($0) }).contains("{") else {
+            throw ItemError(reason: "must not have a placeholder in its host: \(ItemError.shown(text))")
+        }
+        let lower = text.lowercased()
         let isLocal = ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains { start in
             lower.hasPrefix(start) && (lower.dropFirst(start.count).first.map { ":/?#".contains($0) } ?? true)
         }
@@ -42,10 +29,15 @@ package struct TrackerTemplate: Sendable, Hashable {
     package func filled(_ values: [String: String]) -> String {
         var url = ""
         var rest = Substring(text)
-        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+        while let open = rest.firstIndex(of: "{") {
             url += rest[..<open]
-            url += PercentCoding.encode((values[String(rest[rest.index(after: open)..<close])] ?? "").utf8, keeping: .unreserved)
-            rest = rest[rest.index(after: close)...]
+            rest = rest[rest.index(after: open)...]
+            if let name = Self.placeholders.first(where: { rest.hasPrefix("\($0)}") }) {
+                url += PercentCoding.encode((values[name] ?? "").utf8, keeping: .unreserved)
+                rest = rest.dropFirst(name.count + 1)
+            } else {
+                url += "{"
+            }
         }
         return url + rest
     }

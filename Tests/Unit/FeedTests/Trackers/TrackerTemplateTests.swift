@@ -5,18 +5,31 @@ import Testing
 @Suite("Trackers in advertisements")
 struct TrackerTemplateTests {
     @Test(
-        "Trackers use https or localhost, and known placeholders after the host",
+        "Trackers use https or localhost, and have no placeholder in the host",
         arguments: [
             ("https://a.example/?e={event}&v={viewer}&t={time}&c={campaign}&a={ad}", true), ("https://a.example", true),
             ("http://127.0.0.1:8080/{event}", true), ("http://localhost/", true), ("http://a.example/", false),
             ("http://127.0.0.1.a.example/", false),
             ("http://localhost.a.example/", false), ("https://{viewer}.a.example/", false), ("https://a.example:{event}/", false),
-            ("https://a.example/{name}", false), ("https://a.example/{event", false), ("https://u:p@a.example/", false),
+            ("https://{name}.a.example/", false), ("https://a.example{event}", false), ("https://u:p@a.example/", false),
+            ("https://a.example/{name}", true), ("https://a.example/{event", true),
             ("ftp://a.example/", false),
             ("/relative", false), ("", false),
         ])
     func template(text: String, isGood: Bool) {
         #expect(((try? TrackerTemplate(text)) != nil) == isGood)
+    }
+
+    @Test(
+        "Only known placeholders are replaced, because other parties have macros of their own",
+        arguments: [
+            ("g=${GDPR}&c=${GDPR_CONSENT_755}", "g=${GDPR}&c=${GDPR_CONSENT_755}"), ("r={rnd}&{}&}{", "r={rnd}&{}&}{"),
+            ("x=%%PATTERN%%&o=[CACHEBUSTER]&u={{y}}", "x=%%PATTERN%%&o=[CACHEBUSTER]&u={{y}}"), ("e={event", "e={event"),
+            ("d={\"a\":1}&e={event}", "d={%22a%22:1}&e=4%202"), ("e={{event}}&E={EVENT}", "e={4%202}&E={EVENT}"),
+            ("e={event}{event}&v={viewer}", "e=4%2024%202&v="), ("e=%7Bevent%7D", "e=%7Bevent%7D"),
+        ])
+    func macros(query: String, filled: String) throws {
+        #expect(try TrackerTemplate("https://a.example/?\(query)").filled(["event": "4 2"]) == "https://a.example/?\(filled)")
     }
 
     @Test("Trackers are stored as declared, and an invalid tracker is refused by field")
