@@ -1,5 +1,6 @@
 internal import Foundation
 internal import IntertwineFeed
+internal import IntertwinePrimitives
 internal import Yams
 
 /// A reader of YAML files, including pipes and devices, which reads once and reports errors with file and line.
@@ -35,14 +36,20 @@ enum YAMLFile {
 
     private static func describe(_ error: any Error, in text: String) -> String {
         switch error as? YamlError {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
-            "\(mark): \(problem)"
+        case .scanner(_, _, let mark, _) where isTab(mark, in: text): "\(mark): a tab; YAML is indented with spaces"
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _): "\(mark): \(problem)"
+        case .composer(let context, let problem, let mark, _): "\(mark): \(context.map { "\($0.text), " } ?? "")\(problem)"
         case .reader(let problem, let offset, _, _):
             "\(text.prefix(offset ?? 0).count { $0.isNewline } + 1): \(problem)"
         case .duplicatedKeysInMapping(let duplicates, let context):
             "\(place(ofSecond: duplicates.first ?? "", after: context.mark, in: text)): '\(duplicates.first ?? "")' occurs twice"
         default: "1: \(error)"
         }
+    }
+
+    private static func isTab(_ mark: Mark, in text: String) -> Bool {
+        let line = text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(mark.line - 1).first
+        return line?.unicodeScalars.dropFirst(mark.column - 1).first == "\t"
     }
 
     private static func place(ofSecond key: String, after first: Mark, in text: String) -> String {
@@ -155,7 +162,7 @@ extension YAMLNode {
 
     func number() throws -> Double { try value("a number") { Double($0).flatMap { $0.isFinite ? $0 : nil } } }
 
-    func flag() throws -> Bool { try value("true, false") { Bool($0) } }
+    func flag() throws -> Bool { try value("true, false") { Bool(word: $0) } }
 
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ type: Choice.Type) throws -> Choice {
         try value(type.allCases.map(\.rawValue).joined(separator: ", ")) { Choice(rawValue: $0) }

@@ -33,13 +33,7 @@ extension UInt16: SettingValue {
 }
 
 extension Bool: SettingValue {
-    package init?(setting: String) {
-        switch setting {
-        case "true", "yes", "on": self = true
-        case "false", "no", "off": self = false
-        default: return nil
-        }
-    }
+    package init?(setting: String) { self.init(word: setting) }
     package var setting: String { self ? "true" : "false" }
     package static var allowed: String { "true or false" }
 }

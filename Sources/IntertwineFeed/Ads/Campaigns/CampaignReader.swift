@@ -362,13 +362,13 @@ package struct CampaignReader {
     private mutating func flag(_ value: JSONValue?, _ path: [String]) -> Bool? {
         switch value {
         case .flag(let flag)?: return flag
-        case .text("true")?: return true
-        case .text("false")?: return false
         case nil: return nil
-        default:
-            addError(path, "must be true or false")
-            return nil
+        case .text(let text)?:
+            if let flag = Bool(word: text) { return flag }
+        default: break
         }
+        addError(path, "must be true or false")
+        return nil
     }
 
     private mutating func texts(_ value: JSONValue?, _ path: [String]) -> [String] {

@@ -36,6 +36,12 @@ struct CampaignReaderTests {
                 Array(#"{"kind":"campaign","id":"spring",\#(String(decoding: item.body.dropFirst(), as: UTF8.self))"#.utf8)) == item)
     }
 
+    @Test("A campaign's file may write a Boolean as any word of YAML", arguments: ["true", "True", "yes", "ON"])
+    func paused(_ word: String) throws {
+        let body = try item(#","paused":"\#(word)""#).body
+        #expect(try #require(Campaign(item: FeedItem(kind: "campaign", id: "spring", variant: "", position: 1, body: body))).isPaused)
+    }
+
     @Test("An empty text is no value of an optional field", arguments: CampaignReader.members.dropFirst(2))
     func empty(_ field: String) throws {
         #expect(throws: Never.self) { try item(#","\#(field)":"""#) }

@@ -52,6 +52,18 @@ struct ServiceConfigurationTests {
         #expect(all.settings.first { $0.key == "server.port" }?.origin == .flag)
     }
 
+    @Test(
+        "A Boolean is a word or a digit, in any case",
+        arguments: [
+            ("True", true), ("TRUE", true), ("yes", true), ("On", true), ("1", true), ("False", false), ("NO", false), ("off", false),
+            ("0", false), ("y", nil), ("2", nil), ("truth", nil), ("1.0", nil), ("", nil),
+        ] as [(String, Bool?)])
+    func booleans(word: String, expected: Bool?) async throws {
+        #expect((try? await read(environment: ["INTERTWINE_ADMIN_ENABLED": word]))?.admin.isEnabled == expected)
+        #expect((try? await read(flags: ["admin.enabled": word]))?.admin.isEnabled == expected)
+        if !word.isEmpty { #expect((try? await read(file: "admin:\n  enabled: \(word)\n"))?.admin.isEnabled == expected) }
+    }
+
     @Test("A key may be written in kebab-case and in camelCase", arguments: ["per-page", "perPage"])
     func spellings(key: String) async throws {
         #expect(try await read(file: "ads:\n  \(key): 3\n").feed.adsPerPage == 3)

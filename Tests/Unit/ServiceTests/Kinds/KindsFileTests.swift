@@ -148,7 +148,7 @@ struct KindsFileTests {
             Fault("starts: date", "type: text", 5, "'type' is reserved"),
             Fault("starts: date", "starts: {type: date, max: 3}", 5, "min and max are for text and number"),
             Fault("max: 80", "max: many", 4, "a number"),
-            Fault("max: 80", "max: -1", 4, "max 1 to"), Fault("required: true, max", "required: yes, max", 4, "true, false"),
+            Fault("max: 80", "max: -1", 4, "max 1 to"), Fault("required: true, max", "required: y, max", 4, "true, false"),
             Fault("starts: date", "starts: {type: date, unit: h}", 5, "decimals, factor and unit are for number"),
             Fault("{type: number, min: 0}", "{type: number, decimals: 7}", 8, "a whole number from 0 to 6"),
             Fault("starts: date", "title: date", 5, "occurs twice"), Fault("[party, talk]", "{party: 1}", 10, "single value"),
@@ -187,13 +187,19 @@ struct KindsFileTests {
             Fault("[analytics, clickthrough]", "[analytics, clickthru]", 24, "unknown command 'clickthru'"),
             Fault("[analytics, clickthrough]", "[present]", 24, "needs a presentation"),
             Fault("selection:", "configuration:", 24, "unknown key"),
-            Fault("[analytics, clickthrough]", "[analytics, clickthrough", 25, "expected"), Fault("kinds:", "\tkinds:", 1, "token"),
+            Fault("[analytics, clickthrough]", "[analytics, clickthrough", 25, "expected"), Fault("kinds:", "\tkinds:", 1, "tab"),
+            Fault("  event:", "\tevent:", 2, "tab"), Fault("kinds:", "a: 1\n---\nkinds:", 2, "single document"),
         ])
     func faults(fault: Fault) throws {
         let range = try #require(Self.event.firstRange(of: fault.old))
         let refusal = try #require(Self.fault(Self.event.replacingCharacters(in: range, with: fault.new)))
         #expect(refusal.hasPrefix("kinds.yaml:\(fault.line):"), "\(refusal)")
         #expect(refusal.contains(fault.words) && !refusal.contains("\n"), "\(refusal)")
+    }
+
+    @Test("A Boolean is a word of YAML, in any case", arguments: ["True", "yes", "on", "False", "NO"])
+    func booleans(word: String) {
+        #expect(Self.fault(Self.event.replacing("required: true, max", with: "required: \(word), max")) == nil)
     }
 
     @Test("A byte order mark is accepted and does not change line numbers")
