@@ -99,7 +99,7 @@ PROGRAMS = """GoogleOther|Mozilla/5.0 (compatible; Google-InspectionTool/1.0;)|M
 python-requests/2.32.3|python-httpx/0.27|Python/3.12 aiohttp/3.9|curl/8.5.0|Wget/1.21|Go-http-client/2.0|Java/17.0.2|Apache-HttpClient/4.5.14 (Java/17)|\
 axios/1.7.2|node-fetch|GuzzleHttp/7|libwww-perl/6.67|PostmanRuntime/7.37|Barracuda Sentinel (EE)|Mozilla/4.0 (compatible; ms-office; MSOffice 16)|\
 n8n|img2dataset|Akkoma 3.10|Fastly/cache-check|Varnish|Traefik|Line-Parser|kakaotalk-scrap/1.0|DoubleVerify|Barkrowler/0.9|Elastic-Heartbeat/8.12|\
-Swagger-Codegen/1.0.0/java|aws-sdk-js/2.1|Microsoft Office Protocol Discovery|BazQux/2.4|Podbean/FeedUpdate|Overcast/1.0 Podcast Sync|Jetpack by WordPress.com|\
+Swagger-Codegen/1.0.0/java|aws-sdk-js/2.1|Microsoft Office Protocol Discovery|Microsoft Office Existence Discovery|BazQux/2.4|Podbean/FeedUpdate|Overcast/1.0 Podcast Sync|Jetpack by WordPress.com|\
 Magento|MediaWiki/1.41|Datadog/Synthetics|Site24x7|kube-probe/1.31|ELB-HealthChecker/2.0|Amazon CloudFront""".split("|")
 PEOPLE = ["okhttp/4.12.0", "Dalvik/2.1.0 (Linux; U; Android 14; CUBOT_KINGKONG)", "News/412 CFNetwork/1496.0.7 Darwin/23.5.0", FIREFOX,
           "Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 6.1; Trident/7.0; Microsoft Outlook 14.0.7113; ms-office; MSOffice 14)",

@@ -49,8 +49,9 @@ package struct RobotNames: Sendable, Hashable {
         cyberscan|cyotek|cypress/|damoa|dareboost|datadog|datafeedwatch|datanyze|dataprovider|daumoa|dcv check|deep-research|\
         default_useragent|deno/1|deno/2|detectify|detector/|determ|devin/|digicert|dirbuster|discourse forum|disqus|dmbrowser|dnsscanner|\
         docker/|dormouse|doubleverify|download ninja|drupal|ds9 2.0|duckassist|dummy connection|duplexweb|dynatrace|elastic-heartbeat|\
-        elb-health|email ex|emailproxy|emailwolf|embedly|emoney advisor|envoy/|evc-batch|example|exchange check|excon/|exodusmovement|\
-        externalhit|extract|ezooms|facebookcatalog|facebookexternal|facebookplatform|faraday|fastdast|fasthttp|fastmailua|fastprobe|\
+        elb-health|email ex|emailproxy|emailwolf|embedly|emoney advisor|envoy/|evc-batch|example|exchange check|excon/|\
+        existence discovery|exodusmovement|externalhit|extract|ezooms|facebookcatalog|facebookexternal|facebookplatform|faraday|\
+        fastdast|fasthttp|fastmailua|fastprobe|\
         favicon|fediverse|fedoraplanet|feed reader)|feed-id|feedbin|feedburner|feeder /|feeder.co|feedflow|feedparser|feign/|feroxbuster|\
         fetcher|finder)|finder/|finderg|fireeye|flashget|flipboardproxy|forcepoint|foregenix|freshping|freshrss|friendica|functionize|\
         funnelback|fuzz faster|gatling|gatus/|gbrmss|gecko; compatible;|geckotrail|geral-worker|getright|giftedvisitor|gigablast|git/|\
