@@ -34,6 +34,7 @@ struct ItemListRoutes: Sendable {
     private enum State: String, CaseIterable, Sendable {
         case any, `public`, scheduled, expired, draft
         case takenDown = "taken-down"
+        case bySource = "by-source"
     }
 
     private struct Items: DescribedAnswer {
@@ -126,7 +127,8 @@ struct ItemListRoutes: Sendable {
         return text
     }
     private static let state = Parameter.word(
-        "state", default: State.any, "Items of a state alone; `scheduled` finds what becomes public or expires later.",
+        "state", default: State.any,
+        "Items of a state alone; `scheduled` finds what becomes public or expires later, and `by-source` what a remote source lists.",
         example: .takenDown)
     private static let sort = Parameter.word(
         "sort", default: Sort.added, "The order; a minus sign reverses it. A search sorts its first 10,000 items.",
@@ -207,6 +209,7 @@ struct ItemListRoutes: Sendable {
         var query = ItemListQuery(limit: limit + 1)
         query.kind = kind
         query.state = ItemState(rawValue: try request[Self.state].rawValue)
+        query.isBySource = try request[Self.state] == .bySource
         query.picture = try request[Self.picture]
         query.schedule = ItemListQuery.Schedule(rawValue: try request[Self.state].rawValue)
         query.words = words

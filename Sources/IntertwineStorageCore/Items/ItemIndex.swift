@@ -29,6 +29,8 @@ package struct ItemListQuery: Sendable {
 
     package var kind: String?
     package var state: ItemState?
+    /// True for the items alone that a remote source lists.
+    package var isBySource = false
     /// The URL of a picture that the items show.
     package var picture: String?
     /// The items with this schedule alone.
@@ -314,6 +316,15 @@ package struct ItemIndex<Session: SQLSession> {
                 // As in the index, so that both databases can use it.
                 conditions.append("entry.state <> 'public'")
             }
+        }
+        if query.isBySource {
+            // Why: of a million entries, SQLite took 5 s to read those of a hundred items one by one, and as long to collect most of them.
+            let listed = "FROM source CROSS JOIN source_item AS s WHERE s.source = source.number"
+            let count = try session.integer("SELECT count(*) FROM (SELECT 1 \(listed) LIMIT 20001) AS few") ?? 0
+            conditions.append(
+                count <= 20_000
+                    ? "(entry.kind, entry.id) IN (SELECT s.kind, s.id \(listed))"
+                    : "EXISTS (SELECT 1 \(listed) AND s.kind = entry.kind AND s.id = entry.id)")
         }
         if let schedule = query.schedule {
             let draft = Session.dialect.isPostgreSQL ? "intertwine_value(body, 'draft')" : "body -> '$.draft'"

@@ -3,10 +3,13 @@ import json
 import os
 import re
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from selenium.webdriver.common.by import By
@@ -394,6 +397,25 @@ def it_syncs_a_failing_source(browser, relay, service):
             # The poller may have tried again by itself.
             tries = re.search(r"connection-lost.* (\d+) times in a row", browser.text("#page"))
             assert tries and int(tries[1]) >= 2, browser.text("#page")
+
+
+def it_lists_what_a_source_lists(browser, relay, service):
+    listed = [{"type": "regular", "id": f"listed-{number}", "username": f"Listed {number}", "avatarUrl": "http://127.0.0.1/a.png"} for number in range(3)]
+    with tempfile.TemporaryDirectory() as folder, ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=folder)) as origin:
+        threading.Thread(target=origin.serve_forever, daemon=True).start()
+        (Path(folder) / "people.json").write_text(json.dumps(listed))
+        declared = Path(folder) / "sources.yaml"
+        declared.write_text(f"sources:\n  people:\n    url: http://127.0.0.1:{origin.server_port}/people.json\n    kind: user\n    every: 1h\n")
+        settings = (f"sources.file={declared}", "sources.allowed-networks=127.0.0.1/32", f"sources.allowed-ports={origin.server_port}")
+        with Service(settings=settings) as own:
+            task = Task(browser, own)
+            with urllib.request.urlopen(own.admin_url + "/admin/sources") as response:
+                assert json.load(response)["sources"][0]["lastSuccess"], "the first synchronization"
+            task.choose("#of-state", "By a source")
+            names = "return [...document.querySelectorAll('#list tbody tr')].map((row) => row.dataset.item).sort()"
+            task.wait(lambda: browser.script(names) == [f"user:listed-{number}" for number in range(3)], "the items of the source")
+            assert browser.text("#found") == "3 items" and "by people" in browser.text("#list"), browser.text("#found")
+        origin.shutdown()
 
 
 def it_erases_a_viewer_and_shows_the_settings(browser, relay, service):

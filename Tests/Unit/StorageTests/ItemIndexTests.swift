@@ -222,6 +222,43 @@ struct ItemIndexTests {
         }
     }
 
+    @Test("The items that a source lists are found in every order, of few and of many", arguments: StoreKind.allCases)
+    func sources(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        for id in ["a", "b", "own"] { _ = try await store.put(user(id, "Spark \(id)")) }
+        for (source, ids) in [("people", ["a", "c", "e"]), ("others", ["a", "d"])] {
+            let list = try scratch.items(kind).collection(of: source, kind: UserKind())
+            #expect(try list.add(ids.map { user($0, "Spark \($0)") }) == [])
+            _ = try list.apply(removing: 1) { _ in }
+        }
+        try await update(store)
+        _ = try await store.takeDown(ItemKey(kind: "user", id: "d"), reason: nil, at: 5_000)
+        for _ in 0..<2 {
+            for order in ItemListQuery.Order.allCases {
+                for text in ["", "spark"] {
+                    let wanted = query(text, limit: 2) { ($0.isBySource, $0.order) = (true, order) }
+                    #expect(try await ids(store, wanted).sorted() == ["a", "c", "d", "e"], "\(order) \(text)")
+                }
+            }
+            let listed = try await store.items(query { $0.isBySource = true })
+            #expect(listed.items.allSatisfy { $0.source != nil } && listed.total == 4)
+            #expect(try await store.items(query()).items.count { $0.source != nil } == 4, "as in the list of all")
+            #expect(try await ids(store, query("own") { $0.isBySource = true }).isEmpty)
+            // Many items are asked for in another way.
+            let many = """
+                WITH RECURSIVE list (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM list WHERE n < 20001)
+                INSERT INTO source_item (source, kind, id, digest, adopted)
+                SELECT (SELECT min(number) FROM source), 'user', 'x' || n, 0, \(kind == .postgresql ? "false" : "0") FROM list
+                ON CONFLICT DO NOTHING
+                """
+            if let address = try (scratch.items(kind) as? PostgresItemLocation)?.address {
+                try PostgresConnection(address, PostgresSettings(applicationName: "tests")).execute(many)
+            } else {
+                try scratch.sqlite("items.sqlite", many.replacing("FROM list\n", with: "FROM list WHERE true\n"))
+            }
+        }
+    }
+
     @Test("Each order has each item once, in pages of any size", arguments: StoreKind.allCases, [1, 3, 50])
     func orders(kind: StoreKind, limit: Int) async throws {
         let store = try scratch.store(kind)

@@ -180,7 +180,7 @@ function remember() {
 function nothingFound() {
   if (isOrdered()) return "The section has no item."
   if (find("q").value.trim() || find("of-kind").value) return "No item is found."
-  return { any: "There are no items yet. Add one, import a file, or declare a source.", "taken-down": "No item is taken down.", draft: "There are no drafts.", scheduled: "No item has a schedule.", expired: "No item has expired.", public: "No item is public." }[find("of-state").value]
+  return { any: "There are no items yet. Add one, import a file, or declare a source.", "taken-down": "No item is taken down.", draft: "There are no drafts.", scheduled: "No item has a schedule.", expired: "No item has expired.", "by-source": "No source lists an item.", public: "No item is public." }[find("of-state").value]
 }
 
 /** Loads the first page, or the following one. */
