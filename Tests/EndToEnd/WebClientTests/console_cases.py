@@ -415,6 +415,16 @@ def it_lists_what_a_source_lists(browser, relay, service):
             names = "return [...document.querySelectorAll('#list tbody tr')].map((row) => row.dataset.item).sort()"
             task.wait(lambda: browser.script(names) == [f"user:listed-{number}" for number in range(3)], "the items of the source")
             assert browser.text("#found") == "3 items" and "by people" in browser.text("#list"), browser.text("#found")
+            # What the list has never seen changing says so, and comes last.
+            task.choose("#of-state", "All")
+            task.wait(lambda: browser.text("#found") != "3 items" and "Earlier: " in browser.text("#earlier"), "all items")
+            changed = "return [...document.querySelectorAll('#list tbody .changed')].map((cell) => cell.textContent)"
+            assert set(browser.script(changed)) == {"earlier"}, browser.script(enter_change)
+            own.put({"kind": "user", "type": "regular", "id": "imported", "username": "Imported", "avatarUrl": "http://127.0.0.1/a.png"})
+            task.click("[data-sort=changed] button")
+            task.wait(lambda: browser.script(changed)[0] != "earlier", "the time of the import")
+            times = browser.script(changed)
+            assert "user:imported" in browser.text("#list tbody tr") and set(times[1:]) == {"earlier"}, times
         origin.shutdown()
 
 

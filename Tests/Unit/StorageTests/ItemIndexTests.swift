@@ -259,6 +259,26 @@ struct ItemIndexTests {
         }
     }
 
+    @Test(
+        "Imports and sources have a time of change from the index on, what was before has none and is last", arguments: StoreKind.allCases)
+    func changes(kind: StoreKind) async throws {
+        let store = try scratch.store(kind)
+        for id in ["a", "b"] { _ = try await store.put(user(id, "Name")) }
+        try await update(store)
+        let importer = try scratch.importer(kind)
+        let line = #"{"kind":"user","type":"regular","id":"b","username":"Imported","avatarUrl":"https://pictures.example.com/d.png"}"#
+        try importer.append(Array(line.utf8))
+        try importer.endOfFile()
+        _ = try importer.commit()
+        let list = try scratch.items(kind).collection(of: "people", kind: UserKind())
+        #expect(try list.add([user("c", "Synced")]) == [])
+        _ = try list.apply(removing: 1) { _ in }
+        try await update(store)
+        let newest = query { ($0.order, $0.isDescending) = (.changed, true) }
+        let listed = try await store.items(newest).items
+        #expect(listed.map { $0.changed > 0 } == [true, true, false] && listed.last?.key.id == "a", "\(listed.map(\.changed))")
+    }
+
     @Test("Each order has each item once, in pages of any size", arguments: StoreKind.allCases, [1, 3, 50])
     func orders(kind: StoreKind, limit: Int) async throws {
         let store = try scratch.store(kind)

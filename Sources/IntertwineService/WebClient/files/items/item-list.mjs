@@ -94,7 +94,7 @@ function row(item) {
   const cells = [
     [create("span", {}, pick), "pick"], [picture(item), "picture"],
     [create("span", {}, title, ...(item.title ? [create("span", { className: "quiet", textContent: item.item })] : [])), "title"],
-    [item.kind, "kind"], [create("span", {}, ...stateOf(item)), "state-cell"], [time(item.changed), "changed"],
+    [item.kind, "kind"], [create("span", {}, ...stateOf(item)), "state-cell"], [item.changed ? time(item.changed) : create("span", { className: "quiet", textContent: "earlier" }), "changed"],
   ]
   if (isOrdered()) cells.push([steps(item), "order"])
   const line = create("tr", {}, ...cells.map(([content, className]) => create("td", { className }, content)))
@@ -201,6 +201,7 @@ async function load(href) {
     next = answer.page.next
     more.hidden = next === null
     find("all-rows").hidden = body.rows.length === 0
+    find("earlier").hidden = !body.querySelector(".changed > .quiet")
     if (!href) total = answer.total === undefined ? "10,000+" : number(answer.total)
     found.textContent = total === "0" ? nothingFound() : `${total} ${total === "1" ? "item" : "items"}${answer.isComplete ? "" : ". The index is being built: items may be missing."}`
     const section = find("of-section")
