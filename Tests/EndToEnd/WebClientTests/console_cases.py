@@ -90,8 +90,21 @@ def it_adds_an_item_with_a_picture(browser, relay, service):
     task = Task(browser, service)
     task.click("#add")
     Select(browser.driver.find_element(By.ID, "kind")).select_by_visible_text("user")
-    browser.driver.find_element(By.ID, "id").send_keys("console-added", Keys.ENTER)
+    # A free id is proposed, as that of the kind, and can be another one.
+    key = browser.driver.find_element(By.ID, "id")
+    proposed = key.get_attribute("value")
+    assert re.fullmatch(r"user-[0-9a-z]{7}", proposed) and item(service, f"user/{proposed}")[0] == 404, proposed
+    Select(browser.driver.find_element(By.ID, "kind")).select_by_visible_text("ad")
+    assert key.get_attribute("value").startswith("ad-"), key.get_attribute("value")
+    Select(browser.driver.find_element(By.ID, "kind")).select_by_visible_text("user")
+    # A taken one is an error there, and opens nothing that could be overwritten.
+    taken = users(service)[3].removeprefix("user:")
+    enter(key, taken + Keys.ENTER)
+    task.wait(lambda: browser.text("#id-error") == f"The id is taken. Enter another one, or open user:{taken}.", "the error")
+    assert key.get_attribute("aria-invalid") is not None and not browser.find("#item:not([hidden])") and "id=" not in browser.driver.current_url
+    enter(key, "console-added" + Keys.ENTER)
     task.status("does not exist")
+    assert browser.text("#id-error") == ""
     task.choose('#fields [data-name="type"] select', "regular")
     field(browser, "username").send_keys("Console Added")
     # All that is missing is named at once.
@@ -254,7 +267,7 @@ def it_books_and_pauses_a_campaign(browser, relay, service):
         task = Task(browser, own)
         task.click("#add")
         Select(browser.driver.find_element(By.ID, "kind")).select_by_visible_text("campaign")
-        browser.driver.find_element(By.ID, "id").send_keys("garden-week", Keys.ENTER)
+        enter(browser.driver.find_element(By.ID, "id"), "garden-week" + Keys.ENTER)
         task.status("does not exist")
         field(browser, "advertiser").send_keys("Garden & Lamp")
         field(browser, "creatives").send_keys("2\n7")

@@ -34,12 +34,12 @@ feeds:
 
 def choose(browser, kind, key):
     browser.wait(lambda: browser.script("return document.querySelectorAll('#kind option').length > 2"), "the kinds")
-    # An open item hides the form for another one.
-    if not browser.driver.find_element(By.ID, "kind").is_displayed():
-        browser.click("#add")
-    Select(browser.driver.find_element(By.ID, "kind")).select_by_value(kind)
-    enter(browser.driver.find_element(By.ID, "id"), key)
-    press(browser, "#key button")
+    browser.script("""
+        document.querySelector('#status').textContent = '';
+        const hash = `#${new URLSearchParams({ kind: arguments[0], id: arguments[1] })}`;
+        if (location.hash === hash) dispatchEvent(new Event('hashchange'));
+        else location.hash = hash""", kind, key)
+    status(browser)
 
 
 def press(browser, selector):

@@ -279,8 +279,14 @@ find("key").addEventListener("submit", (event) => {
   // The kinds are missing if the first request failed.
   if (schemas.size === 0) return load()
   const hash = fragment({ kind: kind.value, id: id.value })
-  if (location.hash === hash) follow()
-  else location.hash = hash
+  perform(async () => {
+    if (await isTaken({ kind: kind.value, id: id.value })) {
+      refuse(create("span", { textContent: "The id is taken. Enter another one, or open " }), itemLink(nameOf({ kind: kind.value, id: id.value })), ".")
+      id.focus()
+    } else if (location.hash === hash) follow()
+    else location.hash = hash
+    return ""
+  })
 })
 form.addEventListener("submit", (event) => {
   event.preventDefault()
@@ -308,6 +314,31 @@ find("release").addEventListener("click", () => {
     return text.endsWith("is open.") ? `${nameOf(key)} is released.` : `${nameOf(key)} is released. The next import or source brings it.`
   })
 })
+/** Shows an error at the field of the id; without one, none. */
+function refuse(...error) {
+  find("id-error").replaceChildren(...error)
+  id.toggleAttribute("aria-invalid", error.length > 0)
+}
+
+/** Returns true if an item has the key, or had it when it was taken down. */
+async function isTaken(key) {
+  try {
+    await send(path(key))
+    return true
+  } catch (error) {
+    if (error.status !== 404) throw error
+  }
+  return Boolean(await takedownOf(key))
+}
+
+/** Proposes an id that is free with near certainty, unless the operator has entered one. The check is before the form and at its save. */
+function propose() {
+  if (id.value === id.defaultValue) id.value = id.defaultValue = `${kind.value}-${crypto.getRandomValues(new Uint32Array(1))[0].toString(36).padStart(7, "0")}`
+}
+kind.addEventListener("change", propose)
+id.addEventListener("focus", () => { if (id.value === id.defaultValue) id.select() })
+for (const control of [kind, id]) control.addEventListener("input", () => refuse())
+
 function add(name) {
   if (open?.form.isEdited && !confirm(`Discard the changes of ${nameOf(open)}?`)) return
   close()
@@ -315,8 +346,10 @@ function add(name) {
   history.replaceState(null, "", location.pathname + location.search)
   find("editor").hidden = false
   find("items").classList.add("is-open")
-  id.value = ""
   if (schemas.has(name)) kind.value = name
+  id.value = id.defaultValue
+  propose()
+  refuse()
   // An inert form takes no focus.
   find("key").inert = false
   ;(schemas.has(name) ? id : kind).focus()
