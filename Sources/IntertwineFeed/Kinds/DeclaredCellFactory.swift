@@ -133,7 +133,13 @@ struct DeclaredScreen: Sendable {
         var read: [Presentation.Argument] = []
         read.reserveCapacity(arguments.count)
         for (name, source) in arguments {
-            if let text = try source[context.language].text(of: &values, in: context) { read.append(Presentation.Argument(name, text)) }
+            let source = source[context.language]
+            // A screen reads a choice, and not the label of it.
+            let text =
+                if case .text(let field) = source, field.type == .text { try values.text(field) } else {
+                    try source.text(of: &values, in: context)
+                }
+            if let text { read.append(Presentation.Argument(name, text)) }
         }
         return Presentation(type: type, screen: screen, arguments: read)
     }

@@ -26,8 +26,8 @@ struct FieldValues {
     /// Returns the text as people read it.
     func shown(_ reference: FieldReference) throws(ItemError) -> String? {
         let text = try text(reference)
-        guard let text, case .field(let field) = reference, let format = field.format else { return text }
-        return format.text(of: text, in: language)
+        guard let text, case .field(let field) = reference else { return text }
+        return field.format?.text(of: text, in: language) ?? field.choiceLabels[text]?[language] ?? text
     }
 
     mutating func image(_ reference: FieldReference, in context: CellContext) throws(ItemError) -> String? {

@@ -19,7 +19,7 @@ kinds:
   story:
     fields:
       title: {type: text, required: true, languages: true}
-      mood: {type: text, choices: [calm, loud]}
+      mood: {type: text, choices: {calm: {en: Calm, de: Ruhig}, loud: {en: Loud and clear, de: Laut}}}
       stars: {type: number, min: 1, max: 5}
       isHot: boolean
       starts: date
@@ -149,7 +149,7 @@ def edit_all_types(browser, kinds):
         enter(field(browser, "en"), "Swing")
         enter(field(browser, "de"), "Schwung")
         assert field(browser, "de").get_attribute("lang") == "de"
-        Select(field(browser, "mood")).select_by_visible_text("loud")
+        Select(field(browser, "mood")).select_by_visible_text("Loud and clear")
         enter(field(browser, "stars"), "4.5")
         # A box that is not required can be without a value. It becomes checked, unchecked and empty.
         assert not field(browser, "isHot").is_selected()

@@ -278,7 +278,7 @@ kinds:
       city: {type: text, max: 40, label: {en: Town, de: Ort}}
       free: boolean
     cells:
-      collection: {identifier: EventCell, size: {width: 300, height: 100}, bind: {title: {text: title}}}
+      collection: {identifier: EventCell, size: {width: 300, height: 100}, bind: {title: {text: "{{title}}: {{category}}"}}}
 sections:
   events: {kinds: [event]}
 feeds:
@@ -326,6 +326,8 @@ def it_filters_the_feed(browser, relay, service):
             browser.wait(lambda: browser.text("#filters [value=music]") == "Musik (4)", "the German filters")
             assert [browser.text(f"#filters [value={value}]") for value in ("art", "food")] == ["Art (4)", "Essen (4)"]
             assert browser.script("return $('#filters select').ariaLabel") == "Ort" and browser.text("#filters [value=false]") == "Nein (11)"
+            # The cells have the label beside the chips.
+            assert "Event 0: Musik" in str(browser.script("return $$('.cell').map((cell) => cell.textContent)"))
             # A value that the filter does not have is refused, with the ones that it has.
             browser.driver.get(f"{fresh.base_url}/?filter.category=sport")
             browser.wait(lambda: "sport" in browser.text("#filters") and browser.find("#state:not([hidden])"), "the refusal")

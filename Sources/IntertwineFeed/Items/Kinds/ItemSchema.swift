@@ -111,8 +111,11 @@ package struct FieldSchema {
         return FieldSchema(members: [.init("anyOf", .list([.object(members), texts]))])
     }
 
-    package static func choice(_ words: [String]) -> FieldSchema {
-        FieldSchema(members: [.init("enum", .list(words.map { .text($0) }))])
+    /// `labels`: what people read in place of a word.
+    package static func choice(_ words: [String], labels: [String: LocalizedText] = [:]) -> FieldSchema {
+        let choices = JSONValue.Member("enum", .list(words.map { .text($0) }))
+        let labeled = words.compactMap { word in labels[word].map { JSONValue.Member(word, .text($0[nil])) } }
+        return FieldSchema(members: [choices] + (labeled.isEmpty ? [] : [.init("x-labels", .object(labeled))]))
     }
 
     fileprivate static let identifierPattern = "^(?!\\.{1,2}$)[^\\u0001-\\u001F\\u007F]*$"
@@ -134,7 +137,7 @@ package struct FieldSchema {
 extension FieldDeclaration {
     package var schema: FieldSchema {
         switch type {
-        case .text where !choices.isEmpty: .choice(choices)
+        case .text where !choices.isEmpty: .choice(choices, labels: choiceLabels)
         case .text where !languages.isEmpty:
             .text(minimum: Int(minimum ?? 1), maximum: Int(maximum ?? Self.usualTextLimit)).byLanguage(languages)
         case .text: .text(minimum: Int(minimum ?? 1), maximum: Int(maximum ?? Self.usualTextLimit))

@@ -90,4 +90,42 @@ struct LanguageTests {
         #expect(try texts(#"{"title":{"de":"Schwung"},"city":"Ulm"}"#, in: language("en")) == ["Schwung", "Schwung in Ulm"])
         #expect(throws: ItemError.self) { _ = try texts(#"{"title":{"fr":"Swing!"},"city":"Ulm"}"#, in: nil) }
     }
+
+    @Test("Texts and templates have the label of a choice, and conditions, links and arguments of a screen the choice")
+    func choices() async throws {
+        var city = FieldDeclaration("city", .text, choices: ["wien", "ulm"])
+        city.choiceLabels = ["wien": try #require(LocalizedText([("en", "Vienna"), ("de", "Wien")]))]
+        let declaration = KindDeclaration(
+            name: "story", fields: [city],
+            cells: [
+                .collection: [
+                    CellDeclaration(
+                        "StoryCell", size: .row(height: 1), conditions: [FieldCondition("city", .anyOf(["wien", "ulm"]))],
+                        bindings: [
+                            BindingDeclaration("city", .text, "city"), BindingDeclaration("line", .text, "in {{city}}"),
+                            BindingDeclaration("link", .link, "https://example.com/{{city}}"),
+                        ])
+                ]
+            ],
+            presentation: PresentationDeclaration(screen: "City", arguments: [BindingDeclaration("city", .text, "city")]),
+            actions: [.selection: ["present"]])
+        let kind = try DeclaredKind(declaration)
+        var factories = CellFactories()
+        try factories.register(kind)
+        let tokens = try Fixture().tokens
+        for (id, tag, label) in [("wien", "en", "Vienna"), ("wien", "de", "Wien"), ("ulm", "de", "ulm")] {
+            var context = CellContext(links: Links(), tokens: tokens, now: 0)
+            context.language = try language(tag)
+            let item = FeedItem(kind: "story", id: "1", variant: "", position: 0, body: Array(#"{"city":"\#(id)"}"#.utf8))
+            let cell = try factories.makeViewModel(for: item, in: context)
+            guard case .bind(let bindings)? = cell.action(in: .configuration) else { throw ItemError(reason: "no bindings") }
+            #expect(bindings.map(\.value) == [.text(label), .text("in \(label)"), .link("https://example.com/\(id)")])
+        }
+        let fixture = try KindFixture.fixture(declaration, items: [#"{"kind":"story","id":"1","city":"wien"}"#])
+        let outcome = try await fixture.performer().perform(
+            .selection, of: "story:1", for: ClientFingerprint(viewer: "ann"), now: Fixture.now, response: { $0.json() })
+        guard case .performed(let performance) = outcome else { throw ItemError(reason: "not performed") }
+        #expect(performance.presentation?.arguments == [Presentation.Argument("city", "wien")])
+        #expect(String(decoding: kind.schema(), as: UTF8.self).contains(#""enum":["wien","ulm"],"x-labels":{"wien":"Vienna"}"#))
+    }
 }

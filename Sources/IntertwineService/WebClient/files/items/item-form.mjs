@@ -230,7 +230,8 @@ class NumberField extends Field {
 
 class ChoiceField extends Field {
   constructor(name, values, isRequired, stored, schema) {
-    super(name, create("select", {}, ...["", ...values.map(String)].map((text) => new Option(text, text))), isRequired, stored, [], schema)
+    const labels = schema["x-labels"]
+    super(name, create("select", {}, ...["", ...values.map(String)].map((text) => new Option(member(labels, text) ?? text, text))), isRequired, stored, [], schema)
     this.values = values
   }
 
