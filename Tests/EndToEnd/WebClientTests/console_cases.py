@@ -270,7 +270,14 @@ def it_books_and_pauses_a_campaign(browser, relay, service):
         enter(browser.driver.find_element(By.ID, "id"), "garden-week" + Keys.ENTER)
         task.status("does not exist")
         field(browser, "advertiser").send_keys("Garden & Lamp")
-        field(browser, "creatives").send_keys("2\n7")
+        # Ads are picked by their titles, with the keyboard.
+        pick = browser.script("return document.querySelector('[data-name=creatives] input')")
+        pick.click()
+        suggested = "return [...(document.activeElement.list?.options ?? [])].map(({value, label}) => [value, label])"
+        task.wait(lambda: "ad:7" in dict(browser.script(suggested)), "the ads")
+        assert all(name.startswith("ad:") and label for name, label in browser.script(suggested)), browser.script(suggested)
+        pick.send_keys("ad:2", Keys.ENTER, "ad:7", Keys.ENTER, "ad:7", Keys.ENTER)
+        assert field(browser, "creatives").get_property("value") == "ad:2\nad:7" and "is created" not in browser.text("#status")
         assert "house: false, such as 7" in browser.text("#fields") and "`" not in browser.text("#fields")
         # Times are those of the campaign's zone.
         field(browser, "zone").send_keys("America/New_York")
@@ -300,8 +307,17 @@ def it_books_and_pauses_a_campaign(browser, relay, service):
         task.wait(lambda: "paused" in browser.text("#page"), "the paused campaign")
         task = Task(browser, own)
         task.link("Why", ".shell")
-        browser.driver.find_element(By.NAME, "cell").send_keys("ad:2", Keys.ENTER)
+        asked = browser.driver.find_element(By.NAME, "cell")
+        asked.send_keys("ad:2")
+        task.wait(lambda: "ad:2" in dict(browser.script(suggested)), "the ad")
+        asked.send_keys(Keys.ENTER)
         task.wait(lambda: "the campaign garden-week: it is paused" in browser.text("#explanation"), "the reason")
+        for page, selector in (("Reports", "#campaign"), ("Corrections", "[name=campaign]")):
+            task = Task(browser, own)
+            task.link(page, ".shell")
+            task.wait(lambda: browser.find(selector), "the form")
+            task.click(selector)
+            task.wait(lambda: browser.script(suggested) == [["garden-week", "Garden & Lamp"]], f"the campaigns in {page}")
 
 
 def it_says_why_an_ad_is_not_shown(browser, relay, service):

@@ -1,5 +1,5 @@
 // The pages of the console that show one list each: ads, sources, audit, viewers, system.
-import { create, itemLink, number, state, time, who } from "/console/shell.mjs"
+import { campaigns as listed, create, itemLink, number, state, suggest, time, who } from "/console/shell.mjs"
 import { onToken, send } from "/reports/admin-api.mjs"
 
 const find = (id) => document.getElementById(id)
@@ -285,7 +285,7 @@ function corrections() {
   ], answer.groups)
   const moment = { type: "datetime-local", required: true }
   const fields = [["from", "From", moment], ["until", "Until", moment], ["campaign", "Campaign"], ["kind", "Kind", { placeholder: "click" }], ["address", "Address"], ["userAgent", "Agent has"]]
-  return [
+  const parts = [
     create("p", { className: "quiet", textContent: "Takes counted events of ads back: they leave all counts and the delivery of their campaigns, which owe them again. Reports show them as voided. Times are in your zone." }),
     ...asking("Events to void", fields, "Count them", async (values) => {
       const found = await (await post("/admin/events/void", { ...values, dryRun: true })).json()
@@ -306,6 +306,8 @@ function corrections() {
       return [groups(found), create("p", {}, button)]
     }, "publish"),
   ]
+  suggest(parts[1].elements.campaign, listed)
+  return parts
 }
 
 function preview() {

@@ -1,5 +1,5 @@
 // The navigation of the console, which every page of it has. A page in a frame of the web client has none.
-import { applyRole } from "/reports/admin-api.mjs"
+import { applyRole, send } from "/reports/admin-api.mjs"
 
 /** The pages in groups, some with the role that they need: content, advertising, questions, and the service. */
 const pages = [
@@ -36,6 +36,47 @@ export const who = (name) => (name === "loopback" ? "this machine (loopback)" : 
 /** Returns a label of a state. */
 export function state(text, tone = "") {
   return create("span", { className: `state ${tone && `is-${tone}`}`, textContent: text })
+}
+
+// Suggestions
+
+let lists = 0
+
+/** Lets an input offer what `load` returns for its text, as `[value, label]`. Another value can be entered. `follows`: asks again for each text. */
+export function suggest(input, load, follows = false) {
+  const list = create("datalist", { id: `suggestions-${++lists}` })
+  input.setAttribute("list", list.id)
+  input.after(list)
+  let [asked, timer, isLoaded] = [0, 0, false]
+  const show = async () => {
+    const question = ++asked
+    try {
+      const found = await load(input.value.trim())
+      if (question !== asked) return
+      list.replaceChildren(...found.map(([value, label]) => create("option", { value, label })))
+      isLoaded = !follows
+    } catch { /* The operator enters the value. */ }
+  }
+  input.addEventListener("focus", () => isLoaded || show())
+  if (follows) input.addEventListener("input", () => {
+    clearTimeout(timer)
+    timer = setTimeout(show, 200)
+  })
+}
+
+async function items(query) {
+  const { items } = await (await send(`/admin/items?${new URLSearchParams(query)}`)).json()
+  return items.map(({ item, title }) => [item, title || item])
+}
+
+/** The ads, and items with the words of a text, as suggestions. */
+export const ads = () => items({ section: "advertisements", limit: 1000 })
+export const itemsWith = (text) => (text ? items({ q: text, limit: 20 }) : ads())
+
+/** The campaigns, as suggestions. */
+export async function campaigns() {
+  const { campaigns } = await (await send("/admin/campaigns?limit=1000")).json()
+  return campaigns.map(({ campaign, advertiser }) => [campaign, advertiser])
 }
 
 const mark = `<svg viewBox="0 0 32 32" aria-hidden="true"><path d="M8 8c8 0 8 16 16 16"/><path class="over" d="M8 24c8 0 8-16 16-16"/>

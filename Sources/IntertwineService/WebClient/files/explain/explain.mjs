@@ -1,6 +1,6 @@
 // Shows the response of `GET /admin/explain` in sentences: the reason for a cell of a page, and the decisions on the rest of the page. The web
 // client shows this page next to the cell. The fragment of the URL has the parameters of the request, the client's `cells`, and the `cell`.
-import { itemLink } from "/console/shell.mjs"
+import { itemLink, itemsWith, suggest } from "/console/shell.mjs"
 import { campaignNamed, onToken, send } from "/reports/admin-api.mjs"
 
 const find = (id) => document.getElementById(id)
@@ -175,6 +175,7 @@ async function show() {
 const form = find("question")
 // In the frame of the web client, the page is about one cell.
 form.hidden = window !== window.top
+suggest(form.querySelector("[name=cell]"), itemsWith, true)
 for (const input of form.querySelectorAll("input")) input.value = parameters.get(input.name) ?? ""
 form.addEventListener("submit", (event) => {
   event.preventDefault()

@@ -1,7 +1,7 @@
 // A form for an item, from the JSON Schema of its kind. Each field has a class. The service validates the values; the form shows its errors.
 // A field that the operator has not edited keeps its stored value, also one that its control cannot show exactly.
 
-import { create } from "/console/shell.mjs"
+import { ads, create, suggest } from "/console/shell.mjs"
 import { pictureOf } from "/items/item-list.mjs"
 
 let count = 0
@@ -278,6 +278,27 @@ class ListField extends Field {
     super(name, create("textarea", { spellcheck: false }), isRequired, stored, ["one in each line", ...notes], schema)
   }
 
+  /** Adds a control that appends one of what `load` suggests. */
+  offer(label, load) {
+    const pick = create("input", { autocomplete: "off", placeholder: "ad:7" })
+    const take = () => {
+      const [value, lines] = [pick.value.trim(), this.control.value.split("\n").filter(Boolean)]
+      if (value && !lines.includes(value)) this.control.value = [...lines, value].join("\n")
+      pick.value = ""
+      this.control.dispatchEvent(new Event("input", { bubbles: true }))
+    }
+    pick.addEventListener("change", take)
+    pick.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return
+      // It would save the form.
+      event.preventDefault()
+      take()
+    })
+    this.element.querySelector("label").after(create("label", {}, create("span", { textContent: label }), pick))
+    suggest(pick, load)
+    return this
+  }
+
   textOf(value) { return (value ?? []).join("\n") }
 
   // An entry that is a number stays a number.
@@ -461,7 +482,10 @@ function createField(name, property, isRequired, document, stored) {
   if (types.includes("array") && (isMissing || (Array.isArray(stored) && stored.every((entry) => isScalar(entry) && /^[^\r\n]+$/.test(entry))))) {
     const entries = resolve(schema.items, document)
     if (entries.enum) return new ListField(name, isRequired, stored, schema, [`of ${entries.enum.join(", ")}`])
-    if ([entries.type].flat().includes("string")) return new ListField(name, isRequired, stored, schema)
+    if ([entries.type].flat().includes("string")) {
+      const list = new ListField(name, isRequired, stored, schema)
+      return name === "creatives" && document.title === "campaign" ? list.offer("Add an ad", ads) : list
+    }
   }
   const members = resolve(schema.items, document)
   if (types.includes("array") && members.properties && (isMissing || (Array.isArray(stored) && stored.every((one) => one && typeof one === "object" && !Array.isArray(one))))) {

@@ -1,5 +1,5 @@
 // Requests reports from the admin API, and plots them.
-import { itemLink } from "/console/shell.mjs"
+import { campaigns, itemLink, suggest } from "/console/shell.mjs"
 import { campaignNamed, onToken, send } from "/reports/admin-api.mjs"
 import { bars, legend, lines } from "/reports/chart.mjs"
 
@@ -32,6 +32,7 @@ const asked = new URLSearchParams(location.hash.slice(1))
 preset(asked.get("preset") ?? "30")
 if (GROUPINGS.includes(asked.get("by"))) by.value = asked.get("by")
 find("campaign").value = asked.get("campaign") ?? ""
+suggest(find("campaign"), campaigns)
 for (const id of ["from", "to"]) find(id).addEventListener("input", () => find("presets").querySelector("[aria-pressed=true]")?.setAttribute("aria-pressed", "false"))
 
 function path(format, more = {}) {
