@@ -135,14 +135,27 @@ package final class ImageURLSigner: Sendable {
     }
 
     package struct Verified: Sendable, Hashable {
+        /// The path as it was signed, without the escapes of the request.
+        package var path: String
         package var source: String
         package var sizing: ResizeMode?
         /// The time of expiry in seconds since 1970.
         package var expires: Int64
     }
 
+    /// Clients and proxies escape characters that need no escape, such as the `@` of a scale. An escaped `/` separates nothing.
+    private static func decoded(_ path: String) -> String? {
+        guard path.utf8.contains(UInt8(ascii: "%")) else { return path }
+        var segments: [String] = []
+        for segment in path.split(separator: "/", omittingEmptySubsequences: false) {
+            guard let segment = PercentCoding.decode(segment), !segment.utf8.contains(UInt8(ascii: "/")) else { return nil }
+            segments.append(segment)
+        }
+        return segments.joined(separator: "/")
+    }
+
     package func verify(_ path: String, now: Int64) throws(ImageURLError) -> Verified {
-        guard path.utf8.starts(with: Self.prefix.utf8) else { throw .malformed }
+        guard let path = Self.decoded(path), path.utf8.starts(with: Self.prefix.utf8) else { throw .malformed }
         let parts = path.utf8.dropFirst(Self.prefix.utf8.count).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), !parts[0].isEmpty, !parts[1].isEmpty, parts[1].count <= FetchURL.longest * 4 / 3 + 4 else {
             throw .malformed
@@ -177,7 +190,7 @@ package final class ImageURLSigner: Sendable {
         let expiry = UInt32(bigEndianBytes: head[3...])
         guard isValid(until: Int64(expiry) * 3_600, now: now) else { throw .expired }
         guard let source = Base64URL.decode(parts[1]).flatMap({ String(validating: $0, as: UTF8.self) }) else { throw .malformed }
-        return Verified(source: source, sizing: sizing, expires: Int64(expiry) * 3_600)
+        return Verified(path: path, source: source, sizing: sizing, expires: Int64(expiry) * 3_600)
     }
 
     /// Why: such a path was issued while the clock was ahead, or before the horizon was shortened. Clocks of two machines may differ by a

@@ -102,7 +102,9 @@ struct ImageRoutes: Sendable {
         prefetcher?.record(imageRequest)
         let answer = await manager.image(imageRequest)
         // The event loop serves the next request for this image from the cache.
-        if !isHidden, case .complete = answer.body { responseCache.store(path: path, imageRequest, expires: verified.expires, now: now) }
+        if !isHidden, case .complete = answer.body {
+            responseCache.store(path: verified.path, imageRequest, expires: verified.expires, now: now)
+        }
         return ImageResponses.response(answer, to: request.request.id)
     }
 

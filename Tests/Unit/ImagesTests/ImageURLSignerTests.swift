@@ -130,6 +130,42 @@ struct ImageURLSignerTests {
         #expect(fault(original + "/" + text, signer, at: now) == .forged)
     }
 
+    private static func escaped(_ text: Substring, lowerCase: Bool) -> String {
+        text.utf8.map { byte in
+            let digits = String(byte, radix: 16, uppercase: !lowerCase)
+            return "%" + (digits.count == 1 ? "0" : "") + digits
+        }.joined()
+    }
+
+    @Test(
+        "A path with escapes is the path that was signed",
+        arguments: ["120x120-attention@2x", "64x64-250-1000@3x", "10x10-fit~avatar_1@2x", "9x9", nil], [true, false])
+    func escapes(_ text: String?, _ lowerCase: Bool) throws {
+        let signer = try signer(key)
+        let url = try FetchURL("http://example.com/a%20b@2x~.png?x=%2F&y=ü")
+        let variant = try text.map { try #require(ProcessingOptions(text: $0.prefix { $0 != "@" })) }
+        let path = signer.path(for: url, variant, now: now) + (text.map { $0.drop { $0 != "@" } } ?? "")
+        let expected = try signer.verify(path, now: now)
+        #expect(expected.path == path && expected.source == url.text)
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        var spellings = [segments.map { Self.escaped($0, lowerCase: lowerCase) }.joined(separator: "/")]
+        for place in path.indices where path[place] != "/" {
+            let after = path.index(after: place)
+            spellings.append(path[..<place] + Self.escaped(path[place..<after], lowerCase: lowerCase) + path[after...])
+        }
+        for spelling in spellings {
+            if (try? signer.verify(spelling, now: now)) != expected { Issue.record("\(spelling)") }
+        }
+        // An escaped separator is data, and nothing is decoded twice.
+        for place in path.indices.dropFirst() where path[place] == "/" {
+            let after = path.index(after: place)
+            #expect(fault(path[..<place] + Self.escaped("/", lowerCase: lowerCase) + path[after...], signer, at: now) == .malformed)
+        }
+        for spelling in [path.replacing("a", with: "%2561")] + ["%", "%2", "%ZZ", "%FF", "%00", "%3F"].map({ path + $0 }) {
+            #expect(fault(spelling, signer, at: now) != nil, "\(spelling)")
+        }
+    }
+
     @Test(
         "A variant has one canonical form",
         arguments: [
