@@ -63,9 +63,11 @@ struct TokenClaims: DecodableWithConfiguration {
     private let start: Int64?
 
     init(_ payload: [UInt8], rules: TokenRules) throws(TokenError) {
-        guard let value = try? JSONValue(json: payload), value.hasUniqueNames else { throw .malformed }
+        guard let used = try? JSONObject(payload, isLenient: true).selecting(rules.usedClaims), let value = try? JSONValue(json: used),
+            value.hasUniqueNames
+        else { throw .malformed }
         do {
-            self = try JSONDecoder().decode(TokenClaims.self, from: Data(payload), configuration: rules)
+            self = try JSONDecoder().decode(TokenClaims.self, from: Data(used), configuration: rules)
         } catch {
             throw (error as? TokenError) ?? .malformed
         }
@@ -109,6 +111,29 @@ struct TokenClaims: DecodableWithConfiguration {
         guard let seconds = try claims.decodeIfPresent(Double.self, forKey: ClaimKey(stringValue: name)) else { return nil }
         guard seconds.isFinite, seconds >= 0 else { throw TokenError.malformed }
         return Int64(min(seconds * 1_000, 9_007_199_254_740_992))
+    }
+}
+
+extension TokenRules {
+    fileprivate var usedClaims: [ArraySlice<String>] {
+        let paths = [subject] + attributes.map(\.path) + [roles].compactMap(\.self)
+        return ["exp", "nbf", "iss", "aud"].map { [$0] } + paths.map { $0.names[...] }
+    }
+}
+
+extension JSONObject {
+    /// Returns the members at these paths as they are written. Why: other claims are not read, so they may be no JSON that this service
+    /// reads, such as a name with half of a surrogate pair.
+    fileprivate func selecting(_ paths: [ArraySlice<String>]) throws(JSONError) -> [UInt8] {
+        var selected: [[UInt8]] = []
+        for member in members {
+            let rests = paths.filter { path in path.first.map { matches(member.name, $0) } ?? false }.map { $0.dropFirst() }
+            guard !rests.isEmpty else { continue }
+            var value = Array(raw(member.value))
+            if member.value.kind == .object { value = try JSONObject(value, isLenient: true).selecting(rests) }
+            selected.append(raw(member.name) + [UInt8(ascii: ":")] + value)
+        }
+        return [UInt8(ascii: "{")] + selected.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "}")]
     }
 }
 
