@@ -34,9 +34,8 @@ package final class Router: HTTPHandler {
             guard head.method == .options else { return .methodNotAllowed(resource.methods, route: resource.pattern) }
             return .respond(ServerResponse(status: .noContent, fields: [.allow: resource.allow]), route: resource.pattern)
         }
-        if acceptsOnlyJSON, route.declaration.operation != nil, !head.isJSON {
-            let (detail, fields) = ("Request bodies must be application/json.", [.accept: RequestBodyDescription.json] as HTTPFields)
-            return .respond(Problem(.unsupportedMediaType, nil, detail, fields: fields).response(), route: resource.pattern)
+        if head.framing.length != nil, isOfOtherType(head, route) {
+            return .respond(Self.otherType.response(), route: resource.pattern)
         }
         if let around = route.declaration.around { return around(head, peer, MatchedRoute(router: self, resource: resource, route: route)) }
         return answer(head, peer, by: route, at: resource, isEscaped: isEscaped)
@@ -54,13 +53,23 @@ package final class Router: HTTPHandler {
             }
         }
         let declaration = route.declaration
+        // Whether a chunked body is empty is known at its end.
+        let isOfOtherType = head.framing.length == nil && isOfOtherType(head, route)
         let task = RequestTask(
             bodyLimit: declaration.bodyLimit, streamsBody: declaration.streamsBody, cancelsOnPeerClose: declaration.cancelsOnPeerClose,
             timeLimit: declaration.timeLimit
         ) { [clock] request in
-            try await route.declaration.handle(RouteRequest(request, route.declaration, at: resource, now: clock()))
+            if isOfOtherType, request.body.bytes?.isEmpty != true { throw Self.otherType }
+            return try await route.declaration.handle(RouteRequest(request, route.declaration, at: resource, now: clock()))
         }
         return .task(task, route: pattern, onError: errorHandler(on: pattern))
+    }
+
+    private static let otherType = Problem(
+        .unsupportedMediaType, nil, "Request bodies must be application/json.", fields: [.accept: RequestBodyDescription.json])
+
+    private func isOfOtherType(_ head: borrowing RequestHead, _ route: ServedRoute) -> Bool {
+        acceptsOnlyJSON && route.declaration.operation != nil && !head.isJSON
     }
 
     private func errorHandler(on pattern: String) -> HandlerResult.ErrorHandler {

@@ -169,12 +169,19 @@ struct ForeignPageTests {
     func mediaTypes() async throws {
         try await offPool {
             let service = try RunningService(items: Items.users(2))
+            // The length of a body is known or not before it arrives, and the status is the same.
             func status(_ type: String?, _ body: String, _ path: String = "/events", _ method: String = "POST") throws -> Int {
-                let client = try RawClient(port: service.port)
                 let fields = type.map { "Content-Type: \($0)\r\n" } ?? ""
-                try client.send(
-                    "\(method) \(path) HTTP/1.1\r\nHost: a\r\nUser-Agent: x\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
-                return try client.response(to: method).status
+                let chunk = body.isEmpty ? "" : "\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n"
+                let statuses = try [
+                    "Content-Length: \(body.utf8.count)\r\n\r\n\(body)", "Transfer-Encoding: chunked\r\n\r\n\(chunk)0\r\n\r\n",
+                ].map { message in
+                    let client = try RawClient(port: service.port)
+                    try client.send("\(method) \(path) HTTP/1.1\r\nHost: a\r\nUser-Agent: x\r\n\(fields)\(message)")
+                    return try client.response(to: method).status
+                }
+                #expect(statuses[0] == statuses[1], "\(type ?? "none") \(body)")
+                return statuses[0]
             }
             for type in ["application/json", "Application/JSON; charset=utf-8", "application/json ;x=y"] {
                 #expect(try status(type, #"{"events":[]}"#) == 200, "\(type)")
@@ -192,7 +199,7 @@ struct ForeignPageTests {
             try client.send("POST /events HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n")
             let answer = try client.response(to: "POST")
             #expect(answer.status == 415 && answer["accept"] == "application/json")
-            #expect(try service.events().count == 3)
+            #expect(try service.events().count == 6)
         }
     }
 }
