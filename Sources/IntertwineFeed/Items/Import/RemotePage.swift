@@ -80,7 +80,7 @@ package struct RemotePage: Sendable {
             if !hasItem {
                 hasItem =
                     (try? element?.get()) != nil || isIdentified(range, name, kind, fields)
-                    || element == nil && conditions.contains { (try? $0.hasMember(in: object(range, name))) == true }
+                    || element == nil && conditions.contains { (try? $0.hasMember(in: object(range, nil))) == true }
             }
             try body(element)
         }
@@ -124,13 +124,16 @@ package struct RemotePage: Sendable {
         return Array(hash.digest())
     }
 
-    /// An error with status 200 has no id, and must not end the list. A kind may get the id from another field.
+    /// An error with status 200 has no id, and must not end the list. A kind may get the id from another field. The name of a member is an
+    /// id only for an item that is valid otherwise, because an error may have a name too.
     private func isIdentified(_ range: Range<Int>, _ name: String, _ kind: any ItemKind, _ fields: FieldMapping?) -> Bool {
-        guard let object = try? object(range, name), var item = try? fields?.fields(from: object) ?? ItemFields(object) else {
-            return false
+        func item(_ name: String?) throws -> ItemFields {
+            let object = try object(range, name)
+            var item = try fields?.fields(from: object) ?? ItemFields(object)
+            item.base = url
+            return item
         }
-        item.base = url
-        return (try? item.token("id")) != nil || (try? kind.validate(item, leavingOut: { _ in })) != nil
+        return (try? item(nil).token("id")) != nil || (try? kind.validate(item(name), leavingOut: { _ in })) != nil
     }
 
     private func element(
@@ -154,14 +157,14 @@ package struct RemotePage: Sendable {
         }
     }
 
-    private func object(_ range: Range<Int>, _ name: String) throws(ItemError) -> JSONObject {
+    private func object(_ range: Range<Int>, _ name: String?) throws(ItemError) -> JSONObject {
         let token: JSONToken
         do throws(JSONError) {
             if bytes[range.lowerBound] == UInt8(ascii: "{") {
                 let object = try JSONObject(bytes, at: range.lowerBound, isLenient: true)
                 guard object.range == range else { throw JSONError(.expectedCommaOrEnd, at: range.upperBound) }
                 let isNamed = object.members.contains { object.matches($0.name, key ?? "") && !SourceValue($0.value, in: object).isAbsent }
-                guard let key, !isNamed else { return object }
+                guard let key, let name, !isNamed else { return object }
                 var named: [UInt8] = []
                 named.append(jsonString: name.utf8)
                 return try object.replacing(key, with: named)
