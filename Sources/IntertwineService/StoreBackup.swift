@@ -40,7 +40,7 @@ package struct StoreBackup: Sendable {
     /// `target`: The path of the folder, which must not exist.
     package static func create(
         in target: String, of configuration: ServiceConfiguration,
-        begins: @escaping @Sendable (() throws -> @Sendable () -> Void) throws -> Void,
+        begins: @escaping InterruptibleBegin,
         willFinish: @escaping @Sendable () -> Void,
         onProgress: @escaping @Sendable (_ file: String, _ share: Double) -> Void
     ) async throws -> String {
@@ -86,7 +86,7 @@ package struct StoreBackup: Sendable {
 
     package static func restore(
         _ source: String, to configuration: ServiceConfiguration, overwrites: Bool,
-        begins: @escaping @Sendable (() throws -> @Sendable () -> Void) throws -> Void, willReplace: @escaping @Sendable () -> Void,
+        begins: @escaping InterruptibleBegin, willReplace: @escaping @Sendable () -> Void,
         onProgress: @escaping @Sendable (_ file: String, _ share: Double) -> Void
     ) async throws -> (summary: String, findings: [String]) {
         let (backup, target) = (try existing(source), try fileStore(configuration))
@@ -101,17 +101,14 @@ package struct StoreBackup: Sendable {
             return []
         }
         guard findings.isEmpty else { return ("", findings) }
-        return try await configuration.audited("restore", source) { note in
+        return try await configuration.audited("restore", source, begins: begins) { _ in
             try await blocking {
                 let draft = target.items + ".restoring"
                 // A killed restore may have left it.
                 removeIncomplete(draft)
                 try begins {
                     guard OwnedFile.makeFolder(draft) else { throw failure(draft) }
-                    return {
-                        removeIncomplete(draft)
-                        note.flushOnFailure()
-                    }
+                    return { removeIncomplete(draft) }
                 }
                 defer { removeIncomplete(draft) }
                 let copy = StoreBackup(draft)

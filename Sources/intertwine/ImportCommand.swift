@@ -87,8 +87,9 @@ struct ImportCommand: AsyncParsableCommand {
         if dryRun {
             summary = try gatherAll()
         } else {
-            summary = try await configuration.audited("import", opened.map(\.name).joined(separator: " ")) { note in
-                try interruption.beginning { { note.flushOnFailure() } }
+            summary = try await configuration.audited(
+                "import", opened.map(\.name).joined(separator: " "), begins: interruption.beginning
+            ) { note in
                 let summary = try gatherAll()
                 note.record(summary)
                 return summary

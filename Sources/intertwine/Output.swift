@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Glibc
+import IntertwineService
 import Synchronization
 
 enum Output {
@@ -146,12 +147,15 @@ final class SignalHandler: @unchecked Sendable {
         _exit(128 + number)
     }
 
-    /// `begin` makes something and returns what removes it. No signal comes between the two.
-    var beginning: @Sendable (_ begin: () throws -> @Sendable () -> Void) throws -> Void {
+    var beginning: InterruptibleBegin {
         { [state] begin in
             try state.outcome.withLock { outcome in
                 let tell = try begin()
-                if case .known(let text, _) = outcome { outcome = .known(text, tell: tell) }
+                guard case .known(let text, let others) = outcome else { return }
+                outcome = .known(text) {
+                    tell()
+                    others()
+                }
             }
         }
     }

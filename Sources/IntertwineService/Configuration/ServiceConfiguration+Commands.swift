@@ -69,14 +69,15 @@ extension ServiceConfiguration {
     var auditLog: String { store.path(of: "audit.log") }
 
     package func audited<Value>(
-        _ command: String, _ subject: String, _ body: (AuditContext) async throws -> Value
+        _ command: String, _ subject: String, begins: InterruptibleBegin? = nil, _ body: (AuditContext) async throws -> Value
     ) async throws -> Value {
         store.makeDataFolder()
         let log = try AuditLog(path: auditLog)
         let result: Result<Value, any Error>
         do {
             result = .success(
-                try await log.record(who: "command:\(NSUserName())", method: command, path: subject, now: WallClock.now, body))
+                try await log.record(
+                    who: "command:\(NSUserName())", method: command, path: subject, now: WallClock.now, begins: begins, body))
         } catch {
             result = .failure(error)
         }

@@ -81,10 +81,9 @@ package final class AuditContext: Sendable {
 
     private let state = Mutex(State())
     private let begins: (@Sendable () async throws -> AuditEntry)?
-    private let breaksOff: @Sendable () -> Void
 
-    init(breaksOff: @escaping @Sendable () -> Void = {}, begins: (@Sendable () async throws -> AuditEntry)? = nil) {
-        (self.breaksOff, self.begins) = (breaksOff, begins)
+    init(begins: (@Sendable () async throws -> AuditEntry)? = nil) {
+        self.begins = begins
     }
 
     /// Routes call it when they have checked the request, and before they change anything. Why: a client chooses how many invalid requests it
@@ -104,8 +103,6 @@ package final class AuditContext: Sendable {
     }
 
     var begun: AuditEntry? { state.withLock { $0.begun } }
-
-    package func flushOnFailure() { breaksOff() }
 
     package func record(_ changes: [String: Int], items: some Sequence<String> = EmptyCollection()) {
         state.withLock { state in

@@ -5,6 +5,9 @@ internal import IntertwinePrimitives
 internal import IntertwineStorage
 internal import Synchronization
 
+/// Makes something, and gets what a signal does about it. No signal comes between the two.
+package typealias InterruptibleBegin = @Sendable (_ begin: () throws -> @Sendable () -> Void) throws -> Void
+
 /// The append-only record of the writes of operators, as lines of JSON.
 /// An interrupted action has the first line only, so a start has nothing to complete.
 final class AuditLog: Sendable {
@@ -44,12 +47,21 @@ final class AuditLog: Sendable {
     /// Call it before the action changes anything.
     /// `StoreError.unavailable` if the action could not be recorded; it must not be performed then.
     func begin(_ entry: AuditEntry) async throws -> AuditEntry {
+        let entry = Self.begun(entry)
+        try await write(entry)
+        return entry
+    }
+
+    private static func begun(_ entry: AuditEntry) -> AuditEntry {
         var entry = entry
         entry.id = Hexadecimal.text(withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { Array($0) })
         entry.outcome = "begun"
+        return entry
+    }
+
+    private func write(_ entry: AuditEntry) async throws {
         let line = entry.line
         try await withCheckedThrowingContinuation { submit(Job(line: line, continuation: $0)) }
-        return entry
     }
 
     func finish(
@@ -58,21 +70,22 @@ final class AuditLog: Sendable {
         var entry = begun.ended(outcome, now)
         entry.status = status
         context?.add(to: &entry)
-        let line = entry.line
         do {
-            try await withCheckedThrowingContinuation { submit(Job(line: line, continuation: $0)) }
+            try await write(entry)
         } catch {
             throw StoreError.unavailable("the audit log does not have the outcome '\(outcome)' of \(begun.method) \(begun.path): \(error)")
         }
     }
 
+    /// `begins`: Gets what a signal writes. It is called before the entry is written, so that no signal leaves an entry without its outcome.
     func record<Value>(
-        who: String, method: String, path: String, now: @escaping @Sendable () -> Int64, _ body: (AuditContext) async throws -> Value
+        who: String, method: String, path: String, now: @escaping @Sendable () -> Int64, begins: InterruptibleBegin? = nil,
+        _ body: (AuditContext) async throws -> Value
     ) async throws -> Value {
-        let begun = try await begin(AuditEntry(who: who, method: method, path: path, outcome: "", now: now()))
-        let context = AuditContext { [self] in
-            queue.sync { try? append(begun.ended("not done: interrupted", now()).line) }
-        }
+        let begun = Self.begun(AuditEntry(who: who, method: method, path: path, outcome: "", now: now()))
+        try begins? { { [self] in queue.sync { try? append(begun.ended("not done: interrupted", now()).line) } } }
+        try await write(begun)
+        let context = AuditContext()
         let value: Value
         do {
             value = try await body(context)

@@ -249,6 +249,8 @@ struct BackupTests {
                     #expect(!files.fileExists(atPath: "\(target).partial"))
                     let left = (try? files.contentsOfDirectory(atPath: target)) ?? []
                     #expect(!left.contains { $0.hasSuffix(".restoring") }, "\(left)")
+                    let audit = (try? String(contentsOfFile: "\(target)/audit.log", encoding: .utf8)) ?? ""
+                    #expect(audit.isEmpty || audit.contains("not done: interrupted"), "\(audit)")
                 }
             }
         }

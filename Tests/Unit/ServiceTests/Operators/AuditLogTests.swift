@@ -83,6 +83,30 @@ struct AuditLogTests {
         #expect(throws: ConfigurationError.self) { try AuditLog(path: "/nowhere/at/all") }
     }
 
+    @Test("A signal during any step of a command leaves no entry without its outcome")
+    func signalled() async throws {
+        try await Self.withLog { _, path in
+            let log = try AuditLog(path: path)
+            let tell = Mutex<@Sendable () -> Void> {}
+            try await log.record(
+                who: "command:x", method: "restore", path: "/backup", now: { 0 },
+                begins: { begin in
+                    let added = try begin()
+                    let lines = try Self.lines(path)
+                    tell.withLock { $0 = added }
+                    #expect(lines.isEmpty)
+                }
+            ) { _ in
+                let lines = try Self.lines(path)
+                #expect(lines.map(\.outcome) == ["begun"])
+                tell.withLock { $0 }()
+            }
+            let lines = try Self.lines(path)
+            #expect(lines.map(\.outcome) == ["begun", "not done: interrupted", "done"])
+            #expect(Set(lines.map(\.id)).count == 1)
+        }
+    }
+
     @Test("An operation does not begin if the device or disk is full", .mounts)
     func full() async throws {
         try await Self.withLog { folder, path in
