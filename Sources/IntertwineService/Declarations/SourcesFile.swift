@@ -104,11 +104,11 @@ private struct SourceReader {
 
     private func next(_ node: YAMLNode) throws -> NextPage {
         let allowed =
-            "link, {url: pointer}, {cursor: pointer, parameter: name}, {page: parameter, first: 1, last or pages: pointer}, "
-            + "{offset: parameter, first: 0, total: pointer}"
+            "link, {url: pointer}, {cursor: pointer, parameter: name}, {after: pointer, parameter: name}, "
+            + "{page: parameter, first: 1, last or pages: pointer}, {offset: parameter, first: 0, total: pointer}"
         guard node.isMapping else { return try node.value(allowed) { $0 == "link" ? .link : nil } }
         let members = try node.members(
-            of: "next", among: ["url", "cursor", "parameter", "page", "offset", "first", "last", "pages", "total"])
+            of: "next", among: ["url", "cursor", "after", "parameter", "page", "offset", "first", "last", "pages", "total"])
         func name(_ key: String) throws -> String { try members.text(key, "a query parameter's name") }
         func first(_ usual: Int) throws -> Int { try members["first"]?.value(in: 0...1_000_000) ?? usual }
         func optionalPointer(_ key: String) throws -> JSONPointer? { try members[key].map(pointer) }
@@ -121,6 +121,9 @@ private struct SourceReader {
             return .offset(parameter: try name("offset"), first: try first(0), total: try optionalPointer("total"))
         }
         if keys == ["url"], let url = try optionalPointer("url") { return .url(url) }
+        if keys == ["after", "parameter"], let after = try optionalPointer("after") {
+            return .after(after, parameter: try name("parameter"))
+        }
         guard keys == ["cursor", "parameter"], let cursor = try optionalPointer("cursor") else {
             throw node.error("next is one of \(allowed)")
         }

@@ -9,6 +9,8 @@ enum NextPage: Sendable, Hashable {
     case link
     case url(JSONPointer)
     case cursor(JSONPointer, parameter: String)
+    /// A value of the last item, such as its id.
+    case after(JSONPointer, parameter: String)
     case page(parameter: String, first: Int, last: JSONPointer?, pages: JSONPointer?)
     case offset(parameter: String, first: Int, total: JSONPointer?)
 
@@ -21,13 +23,13 @@ enum NextPage: Sendable, Hashable {
     var isCounted: Bool {
         switch self {
         case .page, .offset: true
-        case .none, .link, .url, .cursor: false
+        case .none, .link, .url, .cursor, .after: false
         }
     }
 
     var pointer: JSONPointer? {
         switch self {
-        case .none, .link: nil
+        case .none, .link, .after: nil
         case .url(let pointer), .cursor(let pointer, _): pointer
         case .page(_, _, let last, let pages): last ?? pages
         case .offset(_, _, let total): total
@@ -44,13 +46,17 @@ enum NextPage: Sendable, Hashable {
             switch self {
             case .page(_, let first, let last, _): last == nil ? read.pages : min(first, 1) + read.pages - 1
             case .offset: read.elements
-            case .none, .link, .url, .cursor: 0
+            case .none, .link, .url, .cursor, .after: 0
             }
         return count < least ? nil : count
     }
 
     func following(_ head: FetchHead, cursor: String?, first: FetchURL, after read: Progress) throws(FetchError) -> FetchURL? {
         let known = count(cursor, after: read) ?? .max
+        if case .after(_, let parameter) = self {
+            guard let cursor else { return nil }
+            return try FetchURL(Self.setting(parameter, to: cursor, in: first.text))
+        }
         let cursor = cursor.flatMap { Self.ends.contains($0.filter { $0 != " " }.lowercased()) ? nil : $0 }
         switch self {
         case .page(let parameter, let start, let last, _):
@@ -63,7 +69,7 @@ enum NextPage: Sendable, Hashable {
             let next = number + read.elements
             guard !read.isEnd, next - min(start, number) < known else { return nil }
             return try FetchURL(Self.setting(parameter, to: String(next), in: first.text))
-        case .none: return nil
+        case .none, .after: return nil
         case .link:
             guard let reference = HTTPField.Name("Link").flatMap({ head.headers[$0] }).flatMap({ LinkField.next(in: $0) }) else {
                 return nil

@@ -137,6 +137,7 @@ final class SyncStaging: @unchecked Sendable {
             }
             guard hasItem else { throw SourceError.allInvalid([first?.description ?? "page \(progress.pages): no item has an id"]) }
             try flush()
+            if case .after(let pointer, _) = source.next { return (try page.cursor(ofLastItemAt: pointer), number) }
             return (page.cursor, number)
         } catch let error as RemotePageError {
             throw SourceError.document(error, page: progress.pages)

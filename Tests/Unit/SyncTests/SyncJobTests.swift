@@ -36,6 +36,40 @@ struct SyncJobTests {
         await house.stop()
     }
 
+    @Test(
+        "A list whose next page begins after its last item is read to a page without items",
+        arguments: [
+            (["a", "b", "c", "d"], "", nil), (["a", "b", "c", "0"], "", nil), (["a", "b", "c"], "", nil), (["b", "-1", "é &"], "", nil),
+            ([], "", nil),
+            (["a", "b"], #"{"error":{"code":1}}"#, "page 2"), (["a", "b"], #"{"id":null,"username":"x"}"#, "page 2"),
+            (["a", "b"], "7", "page 2"), (["a", "b"], #"{"id":"c","username":7},{"error":1}"#, "the last item has no /id"),
+        ] as [([String], String, String?)])
+    func afterLast(_ ids: [String], _ last: String, _ failure: String?) async throws {
+        let api = try Api([]) { state in
+            state.instead = { request, connection in
+                let after = request.path.split(separator: "starting_after=").dropFirst().first?.removingPercentEncoding
+                let rest = after.flatMap { ids.firstIndex(of: $0) }.map { ids[($0 + 1)...] } ?? ids[...]
+                let users = rest.isEmpty ? last : rest.prefix(2).map { Api.user($0, version: 1) }.joined(separator: ",")
+                connection.answer(200, body: Array(#"{"data":{"users":[\#(users)]},"has_more":\#(rest.count > 2)}"#.utf8))
+                return true
+            }
+        }
+        defer { api.origin.stop() }
+        let house = try House(api.origin, path: "/users?a=x") { source in
+            (source.next, source.removable, source.policy) = (.after(JSONPointer(member: "id"), parameter: "starting_after"), 1, .skip)
+        }
+        if let failure {
+            #expect(try await house.failure().contains(failure))
+        } else if ids.isEmpty {
+            _ = try? await house.run()
+        } else {
+            #expect(try await house.run().items == ids.count)
+        }
+        #expect(try await house.ids() == (failure == nil ? ids : []))
+        if let id = ids.dropFirst().first, id == "b" { #expect(api.origin.requests.contains { $0.path == "/users?a=x&starting_after=b" }) }
+        await house.stop()
+    }
+
     @Test("Changes are applied in one transaction, and nothing is written without changes")
     func changes() async throws {
         let api = try Api(Self.nine)

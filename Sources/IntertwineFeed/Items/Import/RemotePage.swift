@@ -92,6 +92,17 @@ package struct RemotePage: Sendable {
         try forEachElement { range, name in try body((try? object(range, name)).map { ItemFields($0) }) }
     }
 
+    /// Returns a value of the last item; nil for a page without items.
+    package func cursor(ofLastItemAt pointer: JSONPointer) throws -> String? {
+        var last: Int?
+        try forEachElement { range, _ in last = range.lowerBound }
+        guard let last else { return nil }
+        guard let place = try Self.find(pointer.tokens[...], pointer, in: bytes, at: last),
+            let cursor = try Self.cursor(at: place, pointer, in: bytes)
+        else { throw RemotePageError(reason: "the last item has no \(pointer)", offset: last) }
+        return cursor
+    }
+
     private func forEachElement(_ body: (Range<Int>, _ name: String) throws -> Void) throws {
         guard let list else { return }
         guard !isLines else { return try Self.lines(of: bytes).forEach { try body($0, "") } }

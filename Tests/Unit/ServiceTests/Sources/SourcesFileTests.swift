@@ -123,12 +123,17 @@ struct SourcesFileTests {
               ads:
                 url: http://ads.example.com/
                 kind: ad
+              more:
+                url: http://ads.example.com/more
+                kind: ad
+                next: {after: /id, parameter: starting_after}
             """
         let sources = try await Self.sources(text)
         let people = try #require(sources.first)
-        #expect(sources.map(\.name) == ["people", "ads"])
+        #expect(sources.map(\.name) == ["people", "ads", "more"])
         #expect(people.shownURL == "https://api.example.com/people?…")
         #expect(people.kind.name == "user" && people.interval == .seconds(30) && people.items.description == "/data/people")
+        #expect(sources.last?.next == .after(try #require(JSONPointer("/id")), parameter: "starting_after"))
         #expect(people.next == .cursor(try #require(JSONPointer("/meta/next")), parameter: "after"))
         #expect(
             people.fields
@@ -177,6 +182,7 @@ struct SourcesFileTests {
             ("url: http://127.0.0.1/\n    kind: user", 3, "127.0.0.1"), ("url: http://a.example:99/\n    kind: user", 3, "99"),
             ("\(user)\n    evry: 1s", 5, "'evry'"), ("\(user)\n    every: 10", 5, "'10'"), ("\(user)\n    items: data", 5, "'data'"),
             ("\(user)\n    next: page", 5, "link"), ("\(user)\n    next: {cursor: /a}", 5, "next"),
+            ("\(user)\n    next: {after: /a}", 5, "next"), ("\(user)\n    next: {after: /a, cursor: /b, parameter: c}", 5, "next"),
             ("\(user)\n    fields: {}", 5, "fields"), ("\(user)\n    fields: {id: /a~}", 5, "'/a~'"),
             ("\(fields)avatarUrl: b\n      tpye: {value: regular}", 8, "'tpye'"),
             ("\(fields)avatarUrl: b\n      type: {value: regulr}", 8, "\"regulr\""),
