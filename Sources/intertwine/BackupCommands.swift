@@ -93,7 +93,7 @@ struct RestoreCommand: AsyncParsableCommand {
             result = try await StoreBackup.restore(
                 source, to: configuration, overwrites: overwrite,
                 begins: interruption.beginning,
-                willReplace: interruption.committing, onProgress: progress.show)
+                willReplace: interruption.release, onProgress: progress.show)
         } catch {
             progress.end()
             throw error
