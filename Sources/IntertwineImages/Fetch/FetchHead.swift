@@ -29,13 +29,17 @@ package struct FetchHead: Sendable {
         switch status {
         case 200, 201, 202, 203, 226: return true
         case 206:
-            let range = HTTPField.Name("Content-Range").flatMap { headers[$0] }?.lowercased() ?? ""
-            let numbers = range.split { $0 == " " || $0 == "-" || $0 == "/" }.dropFirst().map { Int($0) }
-            guard range.hasPrefix("bytes "), numbers.count == 3, let last = numbers[1], let total = numbers[2] else { return false }
+            let numbers = contentRange.split { $0 == " " || $0 == "-" || $0 == "/" }.dropFirst().map { Int($0) }
+            guard contentRange.hasPrefix("bytes "), numbers.count == 3, let last = numbers[1], let total = numbers[2] else { return false }
             return numbers[0] == 0 && last < .max && last + 1 == total
         default: return false
         }
     }
+
+    /// True for a page of an API too. Some APIs answer 206 with the range of the rows in a page, although no range was requested.
+    package var isWholePage: Bool { isWhole || status == 206 && !contentRange.hasPrefix("bytes") }
+
+    private var contentRange: String { HTTPField.Name("Content-Range").flatMap { headers[$0] }?.lowercased() ?? "" }
 
     package var isLatin: Bool {
         let charset = headers[.contentType]?.lowercased().firstMatch(of: /charset\s*=\s*["']?([^\s"';,]+)/)

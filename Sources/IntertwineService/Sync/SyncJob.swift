@@ -225,7 +225,7 @@ extension SyncJob {
         request.limits.slowSeconds = 20
         request.limits.bodyBytes = max(0, bytes)
         // The bodies of other responses are not read.
-        return transfers.open(request) { $0.isWhole || $0.status == 304 }
+        return transfers.open(request) { $0.isWholePage || $0.status == 304 }
     }
 
     private func head(of fetch: FetchStream, page: Int, mayBeUnchanged: Bool) async throws -> FetchHead? {
@@ -236,7 +236,7 @@ extension SyncJob {
             throw failure(error, of: fetch, page: page)
         }
         switch head.status {
-        case _ where head.isWhole: return head
+        case _ where head.isWholePage: return head
         case 304 where mayBeUnchanged: return nil
         default:
             let pause = head.headers[.retryAfter].flatMap { HTTPDate.delay(retryAfter: $0, now: Int64(time(nil))) }

@@ -370,6 +370,52 @@ struct SyncJobTests {
     }
 
     @Test(
+        "A successful answer is a page, also with a range of rows, and a part of the bytes is none",
+        arguments: [
+            (200, nil, true), (201, nil, true), (203, nil, true), (206, nil, true), (206, "0-1/4", true), (206, "0-1/*", true),
+            (206, "items 0-1/4", true), (206, "rows 0-1/2", true), (206, "BYTES 0-LAST/LENGTH", true), (206, "bytes 0-9/99", false),
+            (206, "bytes 5-LAST/LENGTH", false), (206, "bytes 0-LAST/*", false), (205, nil, false),
+        ])
+    func statuses(_ status: Int, _ range: String?, _ isPage: Bool) async throws {
+        let api = try Api([]) { state in
+            state.instead = { request, connection in
+                let start = Int(request.path.split(separator: "=").dropFirst().first ?? "") ?? 0
+                let users = (start..<max(start, min(4, start + 2))).map { Api.user("u\($0)", version: 1) }
+                let body = Array(#"{"data":{"users":[\#(users.joined(separator: ","))]}}"#.utf8)
+                let fields = range.map { range in
+                    let range = range.replacing("LAST", with: "\(body.count - 1)").replacing("LENGTH", with: "\(body.count)")
+                    return ["Content-Range: \(range)"]
+                }
+                connection.answer(start < 4 ? status : 416, fields ?? [], body: start < 4 ? body : [])
+                return true
+            }
+        }
+        defer { api.origin.stop() }
+        let house = try House(api.origin) { $0.next = .offset(parameter: "offset", first: 0, total: nil) }
+        if isPage {
+            #expect(try await house.run().items == 4)
+        } else {
+            #expect(try await house.failure() == "page 1: the origin returned \(status)")
+        }
+        await house.stop()
+    }
+
+    @Test("A 206 whose list is not complete fails")
+    func truncatedRows() async throws {
+        let api = try Api([]) { state in
+            state.instead = { _, connection in
+                let body = #"{"data":{"users":[\#(Api.user("a", version: 1)),"#
+                connection.answer(206, ["Content-Range: 0-0/1"], body: Array(body.utf8))
+                return true
+            }
+        }
+        defer { api.origin.stop() }
+        let house = try House(api.origin) { $0.next = .none }
+        #expect(try await house.failure().hasSuffix("ends too early"))
+        await house.stop()
+    }
+
+    @Test(
         "A list in numbered pages ends as APIs end it",
         arguments: [
             (204, ""), (400, "{}"), (404, "<html>"), (410, ""), (416, ""), (422, "{}"), (200, ""), (200, "null"), (200, "[]"), (200, "{}"),
