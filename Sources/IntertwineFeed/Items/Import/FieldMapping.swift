@@ -99,7 +99,9 @@ package struct FieldMapping: Sendable, Hashable {
                     if texts.isEmpty { continue }
                     if case .joined(_, let separator) = origin.parts { return quoted(texts.joined(separator: separator)) }
                     return Array("[".utf8) + texts.map(quoted).joined(separator: [UInt8(ascii: ",")]) + Array("]".utf8)
-                } else if let form = origin.form {
+                }
+                if let moment = (origin.form ?? .plain).moment(of: value, in: name) { return quoted(moment) }
+                if let form = origin.form {
                     let text = form.text(of: value)
                     guard !value.isAbsent, text?.allSatisfy(\.isWhitespace) != true else { continue }
                     if let text { return form.isNumber ? Array(text.utf8) : quoted(text) }

@@ -37,11 +37,20 @@ package enum SourceForm: Sendable, Hashable {
         let isSchedule = ItemSchedule.times.contains(field)
         let isDate = if case .date = form { true } else { isSchedule && form == nil }
         guard isDate, let text = value.plain?.trimmingCharacters(in: .whitespacesAndNewlines) else { return false }
-        if text.prefixMatch(of: /000[01][-\/.]?\d\d[-\/.]?\d\d|(?:\/Date\()?-62135596800/) != nil || isSchedule && text == "0" {
+        if text.prefixMatch(of: /000[01][-\/.]?\d\d[-\/.]?\d\d|(?:\/Date\()?-62135596800/) != nil
+            || isSchedule && ["0", "false"].contains(text)
+        {
             return true
         }
         return field == "expireAt"
-            && text.wholeMatch(of: /9999[-\/.]?\d\d[-\/.]?\d\d.*|infinity|(?:\/Date\()?253402[23]\d{5}(?:\d{3})?(?:\D.*)?/) != nil
+            && text.wholeMatch(of: /9999[-\/.]?\d\d[-\/.]?\d\d.*|infinity|never|(?:\/Date\()?253402[23]\d{5}(?:\d{3})?(?:\D.*)?/) != nil
+    }
+
+    /// The moment that a day means in the schedule of an item: its start, and its end in `expireAt`. Nil for another text or field.
+    func moment(of value: SourceValue, in field: String) -> String? {
+        guard ItemSchedule.times.contains(field), let day = text(of: value).flatMap({ CalendarDay($0) }) else { return nil }
+        let zone = if case .date(let name?) = self { name.zone } else { TimeZone.gmt }
+        return SourceDate.start(of: field == "expireAt" ? CalendarDay(number: day.number + 1) : day, in: zone)
     }
 
     func text(of value: SourceValue) -> String? {
@@ -119,6 +128,8 @@ private enum SourceDate {
         if let found = local(text, zone) ?? english(text).flatMap({ day($0) ?? local($0, zone) }) { return found }
         return HTTPDate.parse(text, now: WallClock.now() / 1_000).map { moment(Double($0) * 1_000) }
     }
+
+    static func start(of day: CalendarDay, in zone: TimeZone) -> String? { local("\(day.text)T00:00:00", zone) }
 
     /// Seconds, and the smaller units, each from the numbers on that are no earlier unit's. Fewer digits are a year or a month.
     private static let units: [(milliseconds: Double, least: Double)] = [(1_000, 1e6), (1, 1e11), (1e-3, 1e14), (1e-6, 1e17)]

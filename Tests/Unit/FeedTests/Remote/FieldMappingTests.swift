@@ -140,11 +140,12 @@ struct FieldMappingTests {
         ]
         let never = [
             #""9999-12-31T23:59:59""#, #""9999-12-31T23:59:59.9999999Z""#, #""9999-12-31 00:00:00""#, #""9999-12-31""#, #""99991231""#,
-            #""infinity""#, "253402300799", "253402300799999", #""/Date(253402300799999)/""#,
+            "253402300799", "253402300799999", #""/Date(253402300799999)/""#, #""infinity""#, #""never""#,
         ]
         let origin = { FieldMapping.Origin(.first([JSONPointer(member: "v"), JSONPointer(member: "w")]), as: $0) }
         for (values, names) in [
-            (none, ["day", "publishAt", "expireAt"]), (never, ["expireAt"]), (["0", #""0""#], ["publishAt", "expireAt"]),
+            (none, ["day", "publishAt", "expireAt"]), (never, ["expireAt"]),
+            (["0", #""0""#, "false", "null", #""""#, "[]"], ["publishAt", "expireAt"]),
         ] {
             for value in values {
                 for name in names {
@@ -162,6 +163,48 @@ struct FieldMappingTests {
             }
         }
         #expect(try Self.mapped(origin(nil), #"{"v":"0000-00-00"}"#) == #""0000-00-00""#)
+    }
+
+    @Test(
+        "A day in the schedule is its start in the zone of the mapping, and in expireAt its end",
+        arguments: [
+            ("Europe/Berlin", #""2026-05-01""#, "2026-04-30T22:00:00Z", "2026-05-01T22:00:00Z"),
+            ("Europe/Berlin", #""01 May 2026""#, "2026-04-30T22:00:00Z", "2026-05-01T22:00:00Z"),
+            ("Europe/Berlin", "20260501", "2026-04-30T22:00:00Z", "2026-05-01T22:00:00Z"),
+            // Days of 23 and of 25 hours, and the last one of a month and of a year.
+            ("Europe/Berlin", #""2026-03-29""#, "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"),
+            ("Europe/Berlin", #""2026-10-25""#, "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"),
+            ("Europe/Berlin", #""2026-12-31""#, "2026-12-30T23:00:00Z", "2026-12-31T23:00:00Z"),
+            // A day without midnight.
+            ("Africa/Cairo", #""2026-04-24""#, "2026-04-23T22:00:00Z", "2026-04-24T21:00:00Z"),
+            ("+05:30", #""2028-02-29""#, "2028-02-28T18:30:00Z", "2028-02-29T18:30:00Z"),
+            (nil, #""2026-05-01""#, "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z"),
+            ("Europe/Berlin", #""2026-05-01T10:00:00Z""#, "2026-05-01T10:00:00Z", "2026-05-01T10:00:00Z"),
+        ] as [(String?, String, String, String)])
+    func days(_ zone: String?, _ json: String, _ start: String, _ end: String) throws {
+        let place = try FieldMapping.Origin.Place.first([#require(JSONPointer("/none")), JSONPointer(member: "v")])
+        let date = FieldMapping.Origin(place, as: .date(zone: zone.flatMap { SourceForm.TimeZoneName($0) }))
+        #expect(try Self.mapped(date, "{\"v\":\(json)}", "publishAt") == "\"\(start)\"")
+        #expect(try Self.mapped(date, "{\"v\":\(json)}", "expireAt") == "\"\(end)\"")
+        // Without a form, a date of the store's form is read in UTC. Dates of a kind stay days.
+        if zone == nil {
+            #expect(try Self.mapped(FieldMapping.Origin(place), "{\"v\":\(json)}", "expireAt") == "\"\(end)\"")
+            #expect(try Self.mapped(date, "{\"v\":\(json)}", "day") == json)
+        }
+    }
+
+    @Test("A list whose items are public on a day is read, also if an invalid item stops it")
+    func scheduledDay() throws {
+        let mapping = FieldMapping([
+            ("username", .constant("a")), ("avatarUrl", .constant("https://e.example/")), ("type", .constant("regular")),
+            ("publishAt", FieldMapping.Origin(.first([JSONPointer(member: "v")]), as: .date(zone: .init("Europe/Berlin")))),
+            ("expireAt", FieldMapping.Origin(.first([JSONPointer(member: "v")]), as: .date(zone: .init("Europe/Berlin")))),
+        ])
+        let page = try RemotePage(
+            Array(#"[{"v":"2026-05-01"},{"v":false}]"#.utf8), items: #require(JSONPointer("")), at: "https://e.example/")
+        var bodies: [String] = []
+        try page.forEachItem(of: UserKind(), mapping) { bodies.append(String(decoding: try #require($0).get().body, as: UTF8.self)) }
+        #expect(bodies.map { $0.contains(#""publishAt":"2026-04-30T22:00:00Z","expireAt":"2026-05-01T22:00:00Z""#) } == [true, false])
     }
 
     @Test(
