@@ -45,20 +45,34 @@ public struct ItemFields: Sendable {
         return fields
     }
 
+    /// The elements of a list. In an item of a source, a text is a list of one element, as Elasticsearch and converters of XML write it.
+    func elements(of token: JSONToken) -> [ArraySlice<UInt8>]? {
+        switch token.kind {
+        case .array:
+            let list = try? JSONArray(Array(object.bytes[token.range]), isLenient: true)
+            return list.map { list in list.elements.map { $0.kind == .invalid ? [] : list.raw($0) } }
+        case .string where base != nil: return [object.raw(token)]
+        case .object where base != nil:
+            let list = try? JSONObject(object.bytes, at: token.range.lowerBound, isLenient: true)
+            return list?.listElements?.map { object.raw($0) }
+        default: return nil
+        }
+    }
+
     package func token(_ field: String) throws(ItemError) -> JSONToken? {
-        let token = try value(field)
-        return token?.kind == .string && token?.range.isEmpty == true ? nil : token
+        guard let token = try value(field), token.kind == .string else { return try value(field) }
+        // In a source, white space is no text, as in a text from HTML.
+        let isBlank = base != nil && String(decoding: object.characters(of: token), as: UTF8.self).allSatisfy(\.isWhitespace)
+        return token.range.isEmpty || isBlank ? nil : token
     }
 
     /// It accepts texts too: a constant of a source and a column of a table are texts. Databases behind a source have 0 and 1.
     package func flag(_ field: String) throws(ItemError) -> Bool? {
         guard let token = try token(field) else { return nil }
         let text = String(decoding: object.bytes[token.range], as: UTF8.self)
-        switch base == nil ? text : text.lowercased() {
-        case "true": return true
-        case "false": return false
-        case "1" where base != nil: return true
-        case "0" where base != nil: return false
+        switch (base == nil ? text : text.lowercased(), base == nil ? nil : Double(text)) {
+        case ("true", _), (_, 1): return true
+        case ("false", _), (_, 0): return false
         default: throw ItemError(field: field, reason: "must be true or false, is \(token.kind.rawValue)")
         }
     }

@@ -24,6 +24,13 @@ package struct ItemSchedule: Sendable, Hashable {
     }
 
     private static func moment(_ name: String, in fields: ItemFields) throws(ItemError) -> (text: ArraySlice<UInt8>, moment: Int64)? {
+        if fields.base != nil, let token = try fields.token(name) {
+            let value = SourceValue(token, in: fields.object)
+            if SourceForm.isNoDate(value, in: name, as: nil) { return nil }
+            if let text = SourceForm.plain.moment(of: value, in: name) {
+                return Timestamp.milliseconds(of: text).map { (Array(text.utf8)[...], $0) }
+            }
+        }
         guard let text = try fields.optionalText(name, limit: 64) else { return nil }
         guard let moment = Timestamp.milliseconds(of: String(decoding: text, as: UTF8.self)) else {
             throw ItemError(field: name, reason: "must be a time in RFC 3339 format, such as 2027-01-31T08:00:00Z")

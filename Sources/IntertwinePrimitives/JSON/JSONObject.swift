@@ -57,6 +57,14 @@ package struct JSONObject: Sendable {
         self.range = start..<scanner.position
     }
 
+    /// The values of an object whose names are whole numbers, as PHP writes a list after elements were removed. Values with other names after
+    /// the first one are left out. Nil for another object.
+    package var listElements: [JSONToken]? {
+        func isIndex(_ name: JSONToken) -> Bool { Int(String(decoding: characters(of: name), as: UTF8.self)) != nil }
+        guard let first = members.first, isIndex(first.name) else { return nil }
+        return members.filter { isIndex($0.name) }.map(\.value)
+    }
+
     package func removing(_ name: String) -> JSONObject {
         JSONObject(bytes: bytes, members: members.filter { !matches($0.name, name) }, range: range)
     }

@@ -29,16 +29,16 @@ package struct FieldMapping: Sendable, Hashable {
 
         /// The texts of a value that has parts; nil for another value.
         fileprivate func texts(of value: SourceValue) throws(ItemError) -> [String]? {
-            let values: [SourceValue]
-            switch (parts, value) {
-            case (.joined(nil, _), .list(let elements)): values = elements
-            case (.joined(let each?, _), .list(let elements)), (.list(let each), .list(let elements)):
-                values = try elements.map { (element) throws(ItemError) in try element.value(at: each) }
-            case (.split(let separator), .text(let text)):
+            var values: [SourceValue]?
+            switch parts {
+            case .joined(let each, _): values = try each.map { (each) throws(ItemError) in try value.values(at: each) } ?? value.elements
+            case .list(let each): values = try value.values(at: each)
+            case .split(let separator):
+                guard case .text(let text) = value else { return nil }
                 values = text.split(separator: separator).map { .text($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
-            default: return nil
+            case nil: return nil
             }
-            return values.compactMap { (form ?? .plain).text(of: $0) }.filter { !$0.isEmpty }
+            return values?.compactMap { (form ?? .plain).text(of: $0) }.filter { !$0.allSatisfy(\.isWhitespace) }
         }
     }
 
@@ -100,7 +100,7 @@ package struct FieldMapping: Sendable, Hashable {
                     if case .joined(_, let separator) = origin.parts { return quoted(texts.joined(separator: separator)) }
                     return Array("[".utf8) + texts.map(quoted).joined(separator: [UInt8(ascii: ",")]) + Array("]".utf8)
                 }
-                if let moment = (origin.form ?? .plain).moment(of: value, in: name) { return quoted(moment) }
+                if let moment = origin.form?.moment(of: value, in: name) { return quoted(moment) }
                 if let form = origin.form {
                     let text = form.text(of: value)
                     guard !value.isAbsent, text?.allSatisfy(\.isWhitespace) != true else { continue }
@@ -155,7 +155,7 @@ enum SourceValue {
 
     var isAbsent: Bool {
         switch self {
-        case .text(let text): text.isEmpty
+        case .text(let text): text.allSatisfy(\.isWhitespace)
         case .list(let elements): elements.isEmpty
         case .literal, .object: false
         case .none: true
@@ -167,6 +167,21 @@ enum SourceValue {
         case .text(let text), .literal(let text): text
         case .list, .object, .none: nil
         }
+    }
+
+    var elements: [SourceValue]? {
+        switch self {
+        case .list(let elements): elements
+        case .object(let object): object.listElements?.map { SourceValue($0, in: object) }
+        case .text, .literal, .none: nil
+        }
+    }
+
+    /// The value in each element of a list. Converters of XML write a list of one element as the element.
+    func values(at pointer: JSONPointer) throws(ItemError) -> [SourceValue]? {
+        if let elements { return try elements.map { (element) throws(ItemError) in try element.value(at: pointer) } }
+        let value = try value(at: pointer)
+        return value.isAbsent ? nil : [value]
     }
 
     func value(at pointer: JSONPointer) throws(ItemError) -> SourceValue {
@@ -210,7 +225,9 @@ package struct SourceTemplate: Sendable, Hashable {
     func text(from object: JSONObject) throws(ItemError) -> String? {
         var text = literals[0]
         for (pointer, literal) in zip(pointers, literals.dropFirst()) {
-            guard let token = try pointer.value(in: object), var value = SourceValue(token, in: object).plain, !value.isEmpty else {
+            guard let token = try pointer.value(in: object), var value = SourceValue(token, in: object).plain,
+                !value.allSatisfy(\.isWhitespace)
+            else {
                 return nil
             }
             if isURL {
@@ -245,7 +262,7 @@ package struct SourceCondition: Sendable, Hashable {
 
     func isSatisfied(by object: JSONObject) throws(ItemError) -> Bool {
         let value = try pointer.value(in: object).map { SourceValue($0, in: object) } ?? .none
-        let values = if case .list(let elements) = value { elements } else { [value] }
+        let values = value.elements ?? [value]
         func isOne(of texts: [String]) -> Bool { values.contains { value in texts.contains { Self.isEqual($0, value) } } }
         return switch test {
         case .anyOf(let allowed): isOne(of: allowed)

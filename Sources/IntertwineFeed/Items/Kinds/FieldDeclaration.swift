@@ -143,19 +143,22 @@ extension FieldDeclaration {
     /// The different tags, in the item's order.
     func tags(in fields: ItemFields) throws(ItemError) -> [String] {
         guard let token = try fields.token(name) else { return [] }
-        guard case .list(let values)? = try? JSONValue(json: Array(fields.object.bytes[token.range])) else {
+        guard let elements = fields.elements(of: token) else {
             throw ItemError(field: name, reason: "must be a list of texts, is \(token.kind.rawValue)")
         }
         var (known, tags) = (Set<ByteString>(), [String]())
-        for value in values where fields.base == nil || value != .null && value != .text("") {
-            guard case .text(var tag) = value, 1...ItemFilter.textLimit ~= tag.unicodeScalars.count else {
+        for element in elements {
+            let value = try? JSONValue(json: Array(element))
+            let isBlank = if case .text(let text)? = value { text.allSatisfy(\.isWhitespace) } else { value == .null }
+            if fields.base != nil, isBlank { continue }
+            guard case .text(var tag)? = value, 1...ItemFilter.textLimit ~= tag.unicodeScalars.count else {
                 throw ItemError(field: name, reason: "must have texts of 1 to \(ItemFilter.textLimit) characters")
             }
             tag = tag.replacing("\0", with: "\u{FFFD}")
             if known.insert(ByteString(tag)).inserted { tags.append(tag) }
         }
         guard tags.count <= Self.tagLimit else {
-            throw ItemError(field: name, reason: "has more than \(Self.tagLimit) texts", code: .tooLong)
+            throw ItemError(field: name, reason: "has more than \(Self.tagLimit) texts", code: .tooMany)
         }
         return tags
     }
@@ -174,7 +177,8 @@ extension FieldDeclaration {
         in fields: ItemFields, languages wanted: [String], isStrict: Bool = false
     ) throws(ItemError) -> [(tag: String, text: ArraySlice<UInt8>)]? {
         guard let token = try fields.token(name), token.kind == .object else { return nil }
-        let texts = try ItemFields(Array(fields.object.bytes[token.range]), isLenient: true)
+        var texts = try ItemFields(Array(fields.object.bytes[token.range]), isLenient: true)
+        texts.base = fields.base
         var found: [String: ArraySlice<UInt8>] = [:]
         for member in texts.object.members {
             var one = self

@@ -110,16 +110,22 @@ public struct ItemField: Sendable {
         try check(ItemFields(bytes))
     }
 
-    /// Returns the fields with the elements of this field's list that are valid alone; nil if they are none or all.
+    /// Returns the fields with the elements of this field's list that are valid alone, or with the first ones of too many; nil if there are
+    /// none.
     fileprivate func keepingValidElements(of fields: ItemFields) -> ItemFields? {
-        guard let token = try? fields.token(name), token.kind == .array,
-            let list = try? JSONArray(Array(fields.object.bytes[token.range]), isLenient: true),
+        guard let token = try? fields.token(name), let elements = fields.elements(of: token),
             var alone = try? ItemFields(Array("{}".utf8))
         else { return nil }
         alone.base = fields.base
-        let valid = list.elements.compactMap { $0.kind == .invalid ? nil : list.raw($0) }
-            .filter { (try? check(alone.replacing(name, withList: [$0]))) != nil }
-        return valid.isEmpty || valid.count == list.elements.count ? nil : try? fields.replacing(name, withList: valid)
+        func isValid(_ list: [ArraySlice<UInt8>]) -> Bool { (try? check(alone.replacing(name, withList: list))) != nil }
+        let valid = elements.filter { !$0.isEmpty && isValid([$0]) }
+        // Each element is valid alone, but not all of them together.
+        var (count, bound) = valid.count == elements.count ? (0, valid.count) : (valid.count, 0)
+        while bound - count > 1 {
+            let middle = (count + bound) / 2
+            if isValid(Array(valid[..<middle])) { count = middle } else { bound = middle }
+        }
+        return count == 0 ? nil : try? fields.replacing(name, withList: Array(valid[..<count]))
     }
 }
 

@@ -186,11 +186,8 @@ struct FieldMappingTests {
         let date = FieldMapping.Origin(place, as: .date(zone: zone.flatMap { SourceForm.TimeZoneName($0) }))
         #expect(try Self.mapped(date, "{\"v\":\(json)}", "publishAt") == "\"\(start)\"")
         #expect(try Self.mapped(date, "{\"v\":\(json)}", "expireAt") == "\"\(end)\"")
-        // Without a form, a date of the store's form is read in UTC. Dates of a kind stay days.
-        if zone == nil {
-            #expect(try Self.mapped(FieldMapping.Origin(place), "{\"v\":\(json)}", "expireAt") == "\"\(end)\"")
-            #expect(try Self.mapped(date, "{\"v\":\(json)}", "day") == json)
-        }
+        // Dates of a kind stay days.
+        if zone == nil { #expect(try Self.mapped(date, "{\"v\":\(json)}", "day") == json) }
     }
 
     @Test("A list whose items are public on a day is read, also if an invalid item stops it")
@@ -353,7 +350,9 @@ struct FieldMappingTests {
         for (json, expected) in [
             (#"{"a":[{"url":"A"}],"b":"B"}"#, "\"A\""), (#"{"a":[],"b":"B"}"#, "\"B\""),
             (#"{"a":[{"code":"no"}],"b":"","c":"C"}"#, "\"C\""),
-            (#"{"b":null,"c":7}"#, "7"), (#"{"b":NaN,"c":7}"#, "7"), ("{}", nil), (#"{"b":{}}"#, "{}"),
+            (#"{"b":null,"c":7}"#, "7"), (#"{"b":NaN,"c":7}"#, "7"),
+            (#"{"b":" ","c":"C"}"#, "\"C\""), (#"{"b":"\n\u00a0\u2003","c":"C"}"#, "\"C\""), ("{\"b\":\"\u{A0}\t\",\"c\":\"C\"}", "\"C\""),
+            ("{}", nil), (#"{"b":{}}"#, "{}"),
         ] as [(String, String?)] {
             #expect(try Self.mapped(FieldMapping.Origin(.first(pointers)), json) == expected, "\(json)")
         }
@@ -372,11 +371,15 @@ struct FieldMappingTests {
         origin.parts = .joined(each: nil, by: ", ")
         for (json, expected) in [
             (#"["a","b"]"#, "\"a, b\""), (#"["a",1,true,null,"",{"x":1}]"#, "\"a, 1, true\""), ("[]", nil), ("[{}]", nil),
-            (#""a""#, "\"a\""),
+            (#""a""#, "\"a\""), (#"{"0":"a","2":"c","x":"d"}"#, "\"a, c\""), (#"{"x":"d","0":"a"}"#, #"{"x":"d","0":"a"}"#),
+            (#"["a"," ","b"]"#, "\"a, b\""),
         ] as [(String, String?)] {
             #expect(try Self.mapped(origin, "{\"v\":\(json)}") == expected, "\(json)")
         }
         origin.parts = .joined(each: JSONPointer("/name"), by: " / ")
+        for json in [#"{"1":{"name":"A"},"3":{"name":"B"}}"#, #"{"1":{"name":"A"},"3":{"name":"B"},"x":{"name":"C"}}"#] {
+            #expect(try Self.mapped(origin, "{\"v\":\(json)}") == "\"A / B\"", "\(json)")
+        }
         origin.form = .text
         #expect(try Self.mapped(origin, #"{"v":[{"name":"A &amp; B"},{"no":1},{"name":"C"}]}"#) == "\"A & B / C\"")
     }
@@ -388,6 +391,8 @@ struct FieldMappingTests {
         for (json, expected) in [
             (#""v":[{"name":"A \"b\""},{"id":2},{"name":""},{"name":7}]"#, #"["A \"b\"","7"]"#),
             (#""v":["a","b"]"#, nil), (#""v":[]"#, nil),
+            (#""v":{"1":{"name":"a"},"3":{"name":"c"}}"#, #"["a","c"]"#), (#""v":{"name":"a"}"#, #"["a"]"#),
+            (#""v":{"id":1}"#, #"{"id":1}"#),
             (#""v":[{"id":1}],"w":[{"name":"later"}]"#, #"["later"]"#), (#""v":"a""#, "\"a\""),
         ] as [(String, String?)] {
             #expect(try Self.mapped(origin, "{\(json)}") == expected, "\(json)")
@@ -442,7 +447,7 @@ struct FieldMappingTests {
     func conditions() throws {
         let object = try JSONObject(
             Array(
-                #"{"price":1.0,"big":9007199254740993,"code":"007","status":"active","n":7,"flag":false,"tags":["story","front"],"none":null,"empty":"","deep":{"x":[]}}"#
+                #"{"price":1.0,"big":9007199254740993,"code":"007","status":"active","n":7,"flag":false,"tags":["story","front"],"gaps":{"0":"a","2":"c"},"blank":" \n","none":null,"empty":"","deep":{"x":[]}}"#
                     .utf8))
         func isSatisfied(_ pointer: String, _ test: SourceCondition.Test) throws -> Bool {
             try SourceCondition(#require(JSONPointer(pointer)), test).isSatisfied(by: object)
@@ -454,7 +459,9 @@ struct FieldMappingTests {
             ("/n", .noneOf(["7.0"]), false), ("/price", .anyOf(["1"]), true), ("/price", .noneOf(["1.00"]), false),
             ("/big", .anyOf(["9007199254740992"]), false), ("/big", .anyOf(["9007199254740993"]), true), ("/code", .anyOf(["7"]), false),
             ("/flag", .anyOf(["0"]), false),
-            ("/flag", .anyOf(["false"]), true), ("/tags", .anyOf(["story"]), true), ("/tags", .noneOf(["comment"]), true),
+            ("/flag", .anyOf(["false"]), true), ("/tags", .anyOf(["story"]), true), ("/gaps", .anyOf(["c"]), true),
+            ("/gaps", .noneOf(["c"]), false),
+            ("/blank", .present(false), true), ("/tags", .noneOf(["comment"]), true),
             ("/tags", .noneOf(["front"]), false),
             ("/none", .present(false), true), ("/none", .present(true), false), ("/empty", .present(false), true),
             ("/deep/x", .present(true), false),

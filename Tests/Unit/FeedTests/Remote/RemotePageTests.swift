@@ -293,7 +293,9 @@ struct RemotePageTests {
                 cells: [.collection: [CellDeclaration("Thing", size: .row(height: 1), bindings: [])]]))
         let items = values.enumerated().map { "{\"id\":\($0),\($1)}" }.joined(separator: ",")
         var (bodies, omitted): ([String], [String]) = ([], [])
-        for fields in [nil, FieldMapping(["id", "f", "t", "n", "draft"].map { ($0, .pointer(JSONPointer(member: $0))) })] {
+        for fields in [
+            nil, FieldMapping(["id", "f", "t", "n", "draft", "publishAt", "expireAt"].map { ($0, .pointer(JSONPointer(member: $0))) }),
+        ] {
             let page = try RemotePage(Array("[\(items)]".utf8), items: #require(JSONPointer("")), at: url)
             let known = bodies
             (bodies, omitted) = ([], [])
@@ -312,7 +314,8 @@ struct RemotePageTests {
     @Test(
         "The flags of databases are true and false",
         arguments: [
-            ("true", ["1", #""1""#, #""true""#, #""TRUE""#, "true"]), ("false", ["0", #""0""#, #""false""#, #""False""#, "false"]),
+            ("true", ["1", #""1""#, "1.0", "1e0", #""1.0""#, #""true""#, #""TRUE""#, "true"]),
+            ("false", ["0", #""0""#, "0.0", "-0", #""0.0""#, #""false""#, #""False""#, "false"]),
             (nil, ["2", "-1", "1.5", #""maybe""#, "[]", "[1]", "{}"]), ("", ["null", #""""#]),
         ] as [(String?, [String])])
     func flags(_ expected: String?, _ values: [String]) throws {
@@ -330,13 +333,33 @@ struct RemotePageTests {
     }
 
     @Test(
+        "The schedule of an item has days, and values for no time",
+        arguments: [
+            (
+                #""publishAt":"2026-05-01","expireAt":"2026-05-01""#,
+                #"{"publishAt":"2026-05-01T00:00:00Z","expireAt":"2026-05-02T00:00:00Z"}"#
+            ),
+            (#""publishAt":false,"expireAt":false"#, "{}"), (#""publishAt":0,"expireAt":"""#, "{}"),
+            (#""publishAt":null,"expireAt":" ""#, "{}"),
+            (#""expireAt":"9999-12-31""#, "{}"), (#""expireAt":"never""#, "{}"), (#""publishAt":"0000-00-00""#, "{}"),
+            (#""publishAt":"2026-13-01""#, "publishAt"), (#""publishAt":"soon""#, "publishAt"), (#""publishAt":true"#, "publishAt"),
+            (#""expireAt":"2026-05-01 10:00""#, "expireAt"), (#""publishAt":"2026-05-02","expireAt":"2026-05-01""#, "expireAt"),
+        ])
+    func schedule(_ members: String, _ body: String) throws {
+        #expect(try Self.bodies([members]).bodies == [body])
+    }
+
+    @Test(
         "An empty tag is left out silently, and an invalid one costs itself",
         arguments: [
             (#"["a",""]"#, ["a"], 0), (#"["a",null]"#, ["a"], 0), (#"[null,"",""]"#, [], 0), (#"["a",7,"b"]"#, ["a", "b"], 1),
             (#"["a","L","b",{"x":1},[1],"\u0000"]"#, ["a", "b", "\u{FFFD}"], 1), (#"["L"]"#, [], 1), (#"["L",""]"#, [], 1),
             (#"["a",NaN]"#, ["a"], 1),
             (#"["a",,"b"]"#, ["a", "b"], 1), ("7", [], 1), (#"["a","a"]"#, ["a"], 0),
-        ])
+            // One text, and a list that lost elements in PHP.
+            (#""a""#, ["a"], 0), (#""a, b""#, ["a, b"], 0), (#""L""#, [], 1), (#"{"0":"a","2":"c"}"#, ["a", "c"], 0),
+            (#"{"1":"a","3":7,"x":"y"}"#, ["a"], 1), (#"{"a":"b"}"#, [], 1), ("{}", [], 1), ("true", [], 1),
+        ] as [(String, [String], Int)])
     func tags(_ list: String, _ tags: [String], _ omitted: Int) throws {
         let list = list.replacing("L", with: String(repeating: "x", count: 65))
         let read = try Self.bodies(["\"t\":\(list),\"n\":1"])
@@ -345,10 +368,46 @@ struct RemotePageTests {
         #expect(read.omitted.count == omitted, "\(read.omitted)")
     }
 
+    @Test("Of too many tags the first ones are kept, and one omitted value is counted")
+    func tooManyTags() throws {
+        let texts = (0..<40).map { "\"\($0)\"" }
+        let kept = "{\"t\":[\(texts.prefix(32).joined(separator: ","))]}"
+        let gaps = texts.enumerated().map { "\"\($0 * 2)\":\($1)" }.joined(separator: ",")
+        for list in ["[\(texts.joined(separator: ","))]", "[\"0\",\(texts.joined(separator: ","))]", "{\(gaps)}"] {
+            let read = try Self.bodies(["\"t\":\(list)"])
+            #expect(read.bodies == [kept] && read.omitted.count == 1, "\(read)")
+        }
+        let trackers = (0..<40).map { "\"https://e.example/\($0)\"" }.joined(separator: ",")
+        let ad =
+            #"[{"id":1,"type":"image","contentUrl":"https://a.example/","clickthroughUrl":"https://a.example/","impressionTrackers":[\#(trackers)]}]"#
+        let page = try RemotePage(Array(ad.utf8), items: #require(JSONPointer("")), at: "https://e.example/")
+        try page.forEachItem(of: AdvertisementKind(), nil, leavingOut: { _ in }) { element in
+            let body = String(decoding: try #require(element).get().body, as: UTF8.self)
+            #expect(body.split(separator: "https://e.example/").count == 1 + 8, "\(body)")
+        }
+    }
+
+    @Test("White space is no text", arguments: [#"" ""#, #""\u00a0""#, #""\n""#, "\"\u{2003}\"", #""""#, "null"])
+    func blank(_ text: String) throws {
+        let read = try Self.bodies(["\"t\":\(text),\"n\":1"])
+        #expect(read.bodies == [#"{"n":1}"#] && read.omitted.isEmpty)
+        #expect(try Self.bodies(["\"t\":[\"a\",\(text)]"]).bodies == [#"{"t":["a"]}"#])
+        let users = #"[{"id":1,"username":\#(text),"avatarUrl":"https://example.com/a","type":"regular"}]"#
+        for fields in [nil, FieldMapping(["id", "username", "avatarUrl", "type"].map { ($0, .pointer(JSONPointer(member: $0))) })] {
+            let page = try RemotePage(Array(users.utf8), items: #require(JSONPointer("")), at: "https://e.example/")
+            try page.forEachItem(of: UserKind(), fields) { element in
+                let error = #expect(throws: ItemError.self) { _ = try element?.get() }
+                #expect(error?.reason == "is missing")
+            }
+        }
+    }
+
     @Test("A list of many invalid tags is read in time that grows with its length", .timeLimit(.minutes(1)))
     func manyTags() throws {
         let list = "[\"a\"\(String(repeating: ",7", count: 200_000))]"
         #expect(try Self.bodies(["\"t\":\(list)"]).bodies == [#"{"t":["a"]}"#])
+        let many = "[\((0..<50_000).map { "\"\($0)\"" }.joined(separator: ","))]"
+        #expect(try Self.bodies(["\"t\":\(many)"]).bodies == ["{\"t\":[\((0..<32).map { "\"\($0)\"" }.joined(separator: ","))]}"])
     }
 
     @Test("A list with gaps has only items with a number as name")
