@@ -85,6 +85,11 @@ package struct ItemReader: Sendable {
             index = 0
             state = .arrayItem
         case UInt8(ascii: "{"), 0x1E:
+            guard let isIndented else { return .needsBytes }
+            guard !isIndented else {
+                state = .arrayItem
+                return nil
+            }
             let isComplete = isAtEnd || buffer.count - position > Self.itemLimit
             guard let lines = JSONLines(buffer.span, from: position, isComplete: isComplete) else { return .needsBytes }
             if lines.separator == 0x0D { lineEnd = 0x0D }
@@ -94,6 +99,16 @@ package struct ItemReader: Sendable {
             return .unreadable(.notAList(line: line, column: consumed + position - lineStart + 1))
         }
         return nil
+    }
+
+    /// True if an object begins with a line that is only its brace, as jq writes one object after another. Such a line is none of NDJSON. Nil if
+    /// more bytes are needed.
+    private var isIndented: Bool? {
+        guard buffer[position] == UInt8(ascii: "{") else { return false }
+        guard let next = buffer[(position + 1)...].firstIndex(where: { $0 > 0x20 }) else {
+            return isAtEnd || buffer.count - position > Self.itemLimit ? false : nil
+        }
+        return buffer[next] == UInt8(ascii: "\"") && buffer[position..<next].contains(0x0A)
     }
 
     // MARK: Lines
@@ -158,12 +173,12 @@ package struct ItemReader: Sendable {
         return nil
     }
 
-    // MARK: Array
+    // MARK: Array, or objects one after another, which have no index
 
     private mutating func nextArrayItem() -> Outcome? {
         skipWhitespace()
         guard position < buffer.count else { return isAtEnd ? cutOff() : .needsBytes }
-        if buffer[position] == UInt8(ascii: "]") {
+        if index != nil, buffer[position] == UInt8(ascii: "]") {
             position += 1
             state = .afterArray
             return nil
@@ -187,9 +202,11 @@ package struct ItemReader: Sendable {
 
     private mutating func skipping(after fault: ItemError) -> Outcome {
         defer { countElement() }
-        state = .skipping(ItemSplitter())
+        state = .skipping(splitter)
         return bad(fault)
     }
+
+    private var splitter: ItemSplitter { index == nil ? ItemSplitter(until: 0) : ItemSplitter() }
 
     private mutating func countElement() {
         index = index.map { $0 + 1 }
@@ -203,13 +220,15 @@ package struct ItemReader: Sendable {
             position += 1
             state = .arrayItem
             return nil
-        case UInt8(ascii: "]"):
+        case UInt8(ascii: "]") where index != nil:
             position += 1
             state = .afterArray
             return nil
         // The comma is missing, but the item after it may be present.
-        case UInt8(ascii: "{"): state = .arrayItem
-        default: state = .skipping(ItemSplitter())
+        case UInt8(ascii: "{"):
+            state = .arrayItem
+            if index == nil { return nil }
+        default: state = .skipping(splitter)
         }
         return bad(ItemError(JSONError(.expectedCommaOrEnd, at: position)))
     }
@@ -243,9 +262,9 @@ package struct ItemReader: Sendable {
         return bad(ItemError(reason: "something follows the end of the array"))
     }
 
-    private mutating func cutOff() -> Outcome {
+    private mutating func cutOff() -> Outcome? {
         state = .finished
-        return bad(ItemError(reason: "the array is not terminated: the file may be truncated"))
+        return index == nil ? nil : bad(ItemError(reason: "the array is not terminated: the file may be truncated"))
     }
 
     // MARK: Positions

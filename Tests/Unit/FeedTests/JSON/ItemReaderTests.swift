@@ -61,6 +61,35 @@ struct ItemReaderTests {
         #expect(read("[\n{\n\"kind\" : \"user\",\n\"username\":\"a\",\"avatarUrl\":\"http://a/\",\"type\":\"regular\"\n}\n]") == ["a"])
     }
 
+    @Test("Objects over several lines, one after another, are read, and an invalid one costs itself")
+    func indented() {
+        func indented(_ object: String) -> String {
+            object.replacing("{", with: "{\n  ").replacing("}", with: "\n}").replacing(",", with: ",\n  ")
+        }
+        let (a, b, c) = (indented(user("a")), indented(user("b", ",\"more\":{\"x\":[\"}\"]}")), indented(user("c")))
+        for separator in ["\n", "\r\n\r\n", "", " ", ",\n"] {
+            #expect(read([a, b, c].joined(separator: separator)) == ["a", "b", "c"], "\(separator)")
+            #expect(read("\u{FEFF}\n" + [a, b, c].joined(separator: separator) + "\n") == ["a", "b", "c"])
+        }
+        #expect(read(a) == ["a"] && read(a + "\n" + user("b")) == ["a", "b"])
+        #expect(read([a, indented(#"{"kind":"user"}"#), c].joined(separator: "\n")) == ["a", "8: username: is missing", "c"])
+        for (broken, reason) in [
+            ("{\n \"kind\" \"user\"\n}", "9: a colon"), ("{\n \"kind\": user\n}", "8: kind: must be a string, is not a JSON value"),
+            ("{\n \"a\": 1\n \"b\": [2]\n}", "10: a comma"),
+            ("]", "8: "), ("7,", "8: "),
+        ] {
+            let found = read([a, broken, c].joined(separator: "\n"))
+            #expect(found.count == 3 && found.first == "a" && found[1].hasPrefix(reason) && found.last == "c", "\(found)")
+        }
+        #expect(read(a + "\n" + b.dropLast(3)) == ["a", "17: ends too early"])
+    }
+
+    @Test("A line of NDJSON that is only a brace costs one item")
+    func braceLine() {
+        #expect(read(["{", user("b"), user("c")].joined(separator: "\n")) == ["1: ends too early", "b", "c"])
+        #expect(read([user("a"), "{", user("c")].joined(separator: "\n")) == ["a", "2: ends too early", "c"])
+    }
+
     @Test("An item needs a known kind")
     func kinds() {
         func ad(_ kind: String) -> String {
