@@ -123,9 +123,9 @@ private enum SourceDate {
         if let day = day(text) { return day }
         // Some servers of Microsoft write milliseconds in this form. An offset after them tells only the writer's zone.
         if let match = text.wholeMatch(of: /\/Date\((\d+)(?:[+-]\d{4})?\)\//) { return Double(match.1).flatMap { epoch($0, [(1, 0)]) } }
-        if text.wholeMatch(of: /(?:19[7-9]\d|20\d\d|2100)\d{4}(?:\d{4}(?:\d\d)?)?/) != nil { return local(text, zone) }
+        if text.wholeMatch(of: /(?:19[7-9]\d|20\d\d|2100)\d{4}(?:\d{4})?|(?:19|20|21)\d{12}/) != nil { return local(text, zone) }
         if let number = Double(text) { return epoch(number, units) }
-        if let found = local(text, zone) ?? english(text).flatMap({ day($0) ?? local($0, zone) }) { return found }
+        if let found = local(text, zone) ?? numberedDay(text) ?? english(text).flatMap({ day($0) ?? local($0, zone) }) { return found }
         return HTTPDate.parse(text, now: WallClock.now() / 1_000).map { moment(Double($0) * 1_000) }
     }
 
@@ -137,14 +137,33 @@ private enum SourceDate {
     private static func epoch(_ number: Double, _ units: [(milliseconds: Double, least: Double)]) -> String? {
         if number == 0 { return moment(0) }
         let unit = units.last { number >= $0.least }
-        return unit.map { number * $0.milliseconds }.flatMap { $0 < firstOf2101 ? moment($0) : nil }
+        return unit.map { number * $0.milliseconds }.flatMap { $0 < latest ? moment($0) : nil }
     }
 
     /// The years of the zero time of Go and .NET and of the last one of .NET and databases: no date, or no end.
     private static let bounds: Set<Substring> = ["0001", "9999"]
 
     private static let dayLength: Int64 = 86_400_000
-    private static let firstOf2101 = 4_133_980_800_000.0
+    /// From this number of milliseconds on, in the year 5138, seconds and milliseconds cannot be told apart.
+    private static let latest = 1e14
+
+    /// The day of a year or of a week (ISO 8601), such as `2026-121` or `2026-W18-5`.
+    private static func numberedDay(_ text: String) -> String? {
+        guard let match = text.wholeMatch(of: /(\d{4})-(?:(\d{3})|[Ww](\d\d)-([1-7]))/), let year = Int(match.1),
+            let first = CalendarDay(year: year, month: 1, day: 1), let fourth = CalendarDay(year: year, month: 1, day: 4)
+        else { return nil }
+        if let number = match.2.flatMap({ Int64($0) }) {
+            let day = CalendarDay(number: first.number + number - 1)
+            return day.date.year == year && number > 0 ? day.text : nil
+        }
+        guard let week = match.3.flatMap({ Int64($0) }), let number = match.4.flatMap({ Int64($0) }), (1...53).contains(week) else {
+            return nil
+        }
+        // The first week has the fourth of January. The day 0 is a Thursday.
+        let monday = fourth.number - ((fourth.number + 3) % 7 + 7) % 7
+        let thursday = CalendarDay(number: monday + (week - 1) * 7 + 3)
+        return thursday.date.year == year ? CalendarDay(number: thursday.number - 4 + number).text : nil
+    }
 
     private static func day(_ text: String) -> String? {
         guard let match = text.firstMatch(of: /^(\d{4})([-\/.]?)(\d\d)\2(\d\d)$/) else { return nil }
@@ -171,8 +190,11 @@ private enum SourceDate {
         let hasOffset = match.8 != nil || match.9 != nil
         let offset = match.9.map { "\($0):\((match.10 ?? nil) ?? "00")" } ?? "Z"
         let fraction = (match.7 ?? nil).map { ".\($0.prefix(3))" } ?? ""
-        let date = "\(match.1)-\(match.2)-\(match.3)T\(match.4):\(match.5):\((match.6 ?? nil) ?? "00")\(fraction)\(offset)"
-        guard let time = Timestamp.milliseconds(of: date) else { return nil }
+        // The end of a day (ISO 8601).
+        let isEnd = match.4 == "24" && match.5 == "00" && ((match.6 ?? nil) ?? "00") == "00" && fraction.allSatisfy { ".0".contains($0) }
+        let date = "\(match.1)-\(match.2)-\(match.3)T\(isEnd ? "00" : match.4):\(match.5):\((match.6 ?? nil) ?? "00")\(fraction)\(offset)"
+        guard let start = Timestamp.milliseconds(of: date) else { return nil }
+        let time = isEnd ? start + dayLength : start
         guard !hasOffset else { return moment(Double(time)) }
         guard let zone else { return nil }
         func shift(at milliseconds: Int64) -> Int64 {
@@ -197,12 +219,13 @@ private enum SourceDate {
 
     /// Rewrites dates with English names or a time of twelve hours, such as `Fri, 1 May 2026 19:00:00 +0200` (RFC 2822), JavaScript's
     /// `Fri May 01 2026 19:00:00 GMT+0200 (Central European Summer Time)`, `May 1st, 2026 at 7:00 PM`, `01-May-2026` and Go's
-    /// `2026-05-01 19:00:00 +0200 CEST`, in the order of ``local(_:_:)``; nil for other texts.
+    /// `2026-05-01 19:00:00 +0200 CEST`, or with an hour of one digit, such as `2026-05-01T7:00:00Z`, in the order of ``local(_:_:)``; nil for other texts.
     private static func english(_ text: String) -> String? {
         var (year, month, day, offset): (String?, Int?, Int?, String?)
         var time: (hour: Int, rest: Substring)?
         let plain = text.lowercased().replacing(/\([^()]*\)/, with: " ").replacing(/(\d)(?:st|nd|rd|th)\b/) { $0.1 }
             .replacing(/\b(\d\d?)-([a-z]+)-(\d+)/) { "\($0.1) \($0.2) \($0.3)" }.replacing(/(\d)([ap]m)\b/) { "\($0.1) \($0.2)" }
+            .replacing(/(\d)t(\d)/) { "\($0.1) \($0.2)" }.replacing(/(:\d\d(?:\.\d+)?)(z|[+-]\d\d:?\d\d)\b/) { "\($0.1) \($0.2)" }
         for word in plain.split(whereSeparator: { $0.isWhitespace || $0 == "," }).map(String.init) {
             let isName: (String) -> Bool = { word.count >= 3 && $0.hasPrefix(word) }
             if let number = Int(word), word.utf8.allSatisfy({ $0 >= 0x30 }) {
