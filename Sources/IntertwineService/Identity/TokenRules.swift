@@ -117,7 +117,7 @@ struct TokenClaims: DecodableWithConfiguration {
 extension TokenRules {
     fileprivate var usedClaims: [ArraySlice<String>] {
         let paths = [subject] + attributes.map(\.path) + [roles].compactMap(\.self)
-        return ["exp", "nbf", "iss", "aud"].map { [$0] } + paths.map { $0.names[...] }
+        return (["exp", "nbf", "aud"] + (issuers.isEmpty ? [] : ["iss"])).map { [$0] } + paths.map { $0.names[...] }
     }
 }
 
