@@ -101,8 +101,8 @@ package struct ItemReader: Sendable {
         return nil
     }
 
-    /// True if an object begins with a line that is only its brace, as jq writes one object after another. Such a line is none of NDJSON. Nil if
-    /// more bytes are needed.
+    /// True if an object begins with a line that is only its brace, as jq writes one object after another. NDJSON has no such lines. Nil if more
+    /// bytes are needed.
     private var isIndented: Bool? {
         guard buffer[position] == UInt8(ascii: "{") else { return false }
         guard let next = buffer[(position + 1)...].firstIndex(where: { $0 > 0x20 }) else {

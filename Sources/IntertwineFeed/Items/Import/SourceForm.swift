@@ -144,7 +144,7 @@ private enum SourceDate {
     private static let bounds: Set<Substring> = ["0001", "9999"]
 
     private static let dayLength: Int64 = 86_400_000
-    /// From this number of milliseconds on, in the year 5138, seconds and milliseconds cannot be told apart.
+    /// From this number of milliseconds on, in the year 5138, the same number of seconds would be read as milliseconds.
     private static let latest = 1e14
 
     /// The day of a year or of a week (ISO 8601), such as `2026-121` or `2026-W18-5`.
@@ -190,9 +190,11 @@ private enum SourceDate {
         let hasOffset = match.8 != nil || match.9 != nil
         let offset = match.9.map { "\($0):\((match.10 ?? nil) ?? "00")" } ?? "Z"
         let fraction = (match.7 ?? nil).map { ".\($0.prefix(3))" } ?? ""
+        let second = (match.6 ?? nil) ?? "00"
         // The end of a day (ISO 8601).
-        let isEnd = match.4 == "24" && match.5 == "00" && ((match.6 ?? nil) ?? "00") == "00" && fraction.allSatisfy { ".0".contains($0) }
-        let date = "\(match.1)-\(match.2)-\(match.3)T\(isEnd ? "00" : match.4):\(match.5):\((match.6 ?? nil) ?? "00")\(fraction)\(offset)"
+        let isEnd = match.4 == "24" && match.5 == "00" && second == "00" && fraction.allSatisfy { ".0".contains($0) }
+        let date =
+            "\(match.1)-\(match.2)-\(match.3)T\(isEnd ? "00" : match.4):\(match.5):\(second == "60" ? "59" : second)\(fraction)\(offset)"
         guard let start = Timestamp.milliseconds(of: date) else { return nil }
         let time = isEnd ? start + dayLength : start
         guard !hasOffset else { return moment(Double(time)) }
@@ -219,7 +221,7 @@ private enum SourceDate {
 
     /// Rewrites dates with English names or a time of twelve hours, such as `Fri, 1 May 2026 19:00:00 +0200` (RFC 2822), JavaScript's
     /// `Fri May 01 2026 19:00:00 GMT+0200 (Central European Summer Time)`, `May 1st, 2026 at 7:00 PM`, `01-May-2026` and Go's
-    /// `2026-05-01 19:00:00 +0200 CEST`, or with an hour of one digit, such as `2026-05-01T7:00:00Z`, in the order of ``local(_:_:)``; nil for other texts.
+    /// `2026-05-01 19:00:00 +0200 CEST`, in the order of ``local(_:_:)``; nil for other texts.
     private static func english(_ text: String) -> String? {
         var (year, month, day, offset): (String?, Int?, Int?, String?)
         var time: (hour: Int, rest: Substring)?
