@@ -14,6 +14,7 @@ struct ItemFileFuzz: FuzzTarget {
     let corpus = [
         "[\(user),\(advertisement)]", "\(user)\n\(advertisement)\n", "\u{FEFF}[\n\(user) ,\n\(user)]", "[]", #"{"items":[\#(user)]}"#,
         "[1,[[]],\(user)]",
+        [user, advertisement, user].map { $0.replacing("{", with: "{\n ").replacing(",", with: ",\n ") }.joined(separator: "\n"),
     ].map { Array($0.utf8) }
     let telling = tellingBytes
 

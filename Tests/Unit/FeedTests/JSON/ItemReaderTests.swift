@@ -277,9 +277,10 @@ struct ItemReaderTests {
         let texts = [
             "[" + (0..<6).map { user("u\($0)", #","x":[{"y":"\\\u00e9"}]"#) }.joined(separator: ",\n") + "]",
             (0..<6).map { user("u\($0)") }.joined(separator: "\n"),
+            (0..<6).map { user("u\($0)").replacing("{", with: "{\n ").replacing(",", with: ",\n ") }.joined(separator: "\n"),
         ]
-        for round in 0..<1_500 {
-            var bytes = Array(texts[round % 2].utf8)
+        for round in 0..<2_250 {
+            var bytes = Array(texts[round % 3].utf8)
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
                 let index = Int.random(in: 0..<bytes.count, using: &generator)
                 switch Int.random(in: 0..<4, using: &generator) {
