@@ -161,7 +161,7 @@ struct CampaignStopTests {
             let item = #"{"kind":"campaign","id":"winter","advertiser":"ACME","creatives":["3"],"paused":true}"#
             #expect(try fixture.service.admin("PUT", "/admin/items/campaign/winter", body: item).status == 201)
             #expect(try !fixture.shown().contains("ad:3") && fixture.states()["winter"] == "paused")
-            let wrong = item.replacing("true", with: "\"yes\"")
+            let wrong = item.replacing("true", with: "\"maybe\"")
             #expect(
                 try fixture.service.admin("PUT", "/admin/items/campaign/winter", body: wrong).text.contains("paused: must be true or false")
             )
