@@ -48,19 +48,17 @@ class FaultyServer(wantedPort: Int = 0, private val respond: Connection.(Request
     val requests: List<Request> get() = synchronized(received) { received.toList() }
     val openConnections: Int get() = sockets.size
 
-    init {
-        thread(isDaemon = true) {
-            while (true) {
-                val socket = try { listener.accept() } catch (_: IOException) { break }
-                sockets.add(socket)
-                thread(isDaemon = true) {
-                    try {
-                        socket.use { serve(it) }
-                    } catch (_: IOException) {
-                        // The client closed the connection, which is what some tests want.
-                    } finally {
-                        sockets.remove(socket)
-                    }
+    private val acceptor = thread(isDaemon = true) {
+        while (true) {
+            val socket = try { listener.accept() } catch (_: IOException) { break }
+            sockets.add(socket)
+            thread(isDaemon = true) {
+                try {
+                    socket.use { serve(it) }
+                } catch (_: IOException) {
+                    // The client closed the connection, which is what some tests want.
+                } finally {
+                    sockets.remove(socket)
                 }
             }
         }
@@ -90,9 +88,10 @@ class FaultyServer(wantedPort: Int = 0, private val respond: Connection.(Request
         }
     }
 
-    /** Accepts no more connections, and closes the open ones. */
+    /** Accepts no more connections, and closes the open ones. A thread that accepts may still get one while the listener is closed. */
     override fun close() {
         listener.close()
+        acceptor.join()
         synchronized(sockets) { sockets.toList() }.forEach { it.close() }
     }
 }
