@@ -73,7 +73,7 @@ struct HealthRoutes: Sendable {
     }
 }
 
-/// The last known readiness, which is checked again by each request, for at most ``wait``.
+/// The last known readiness, which is checked again by each request, for at most ``wait``, and for ``limit`` while none is known.
 /// Why: a balancer takes a replica out if the response is late. A database that hangs must not keep one that can serve pages from saying
 /// so.
 final class Readiness: Sendable {
@@ -115,15 +115,15 @@ final class Readiness: Sendable {
 
     private func waitForEnd() async {
         await withCheckedContinuation { continuation in
-            let number: Int? = state.withLock { state in
+            let waiter: (number: Int, wait: Duration)? = state.withLock { state in
                 guard state.began != nil else { return nil }
                 state.number += 1
                 state.waiters[state.number] = continuation
-                return state.number
+                return (state.number, state.last == nil ? Self.limit : Self.wait)
             }
-            guard let number else { return continuation.resume() }
+            guard let (number, wait) = waiter else { return continuation.resume() }
             Task {
-                try? await Task.sleep(for: Self.wait)
+                try? await Task.sleep(for: wait)
                 state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
             }
         }

@@ -194,7 +194,8 @@ struct FeedTests {
             let options = try service.ask("OPTIONS", "/feed")
             #expect(options.status == 204 && options["allow"] == "HEAD, GET, OPTIONS")
             #expect(try service.get("/healthz").status == 200)
-            #expect(try service.get("/readyz").status == 200)
+            // On a busy machine the first check of a store can exceed its time.
+            try poll { try service.get("/readyz").status == 200 }
         }
     }
 }

@@ -48,6 +48,13 @@ struct ReadinessTests {
         #expect(await status().text == "ready")
     }
 
+    @Test("The first check may take longer, because nothing is known before it")
+    func firstCheck() async throws {
+        let (readiness, check) = (Readiness(), SlowCheck())
+        check.set(.milliseconds(500))
+        #expect(try await readiness.status { try await check.run() } == "ready")
+    }
+
     @Test("A check that takes longer than the first answer is a fault until it ends")
     func unknown() async throws {
         let readiness = Readiness()
