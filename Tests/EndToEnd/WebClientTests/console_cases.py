@@ -448,7 +448,7 @@ def it_lists_what_a_source_lists(browser, relay, service):
             task.choose("#of-state", "All")
             task.wait(lambda: browser.text("#found") != "3 items" and "Earlier: " in browser.text("#earlier"), "all items")
             changed = "return [...document.querySelectorAll('#list tbody .changed')].map((cell) => cell.textContent)"
-            assert set(browser.script(changed)) == {"earlier"}, browser.script(enter_change)
+            assert set(browser.script(changed)) == {"earlier"}, browser.script(changed)
             own.put({"kind": "user", "type": "regular", "id": "imported", "username": "Imported", "avatarUrl": "http://127.0.0.1/a.png"})
             task.click("[data-sort=changed] button")
             task.wait(lambda: browser.script(changed)[0] != "earlier", "the time of the import")
@@ -828,17 +828,28 @@ def it_has_one_main_action_a_view(browser, relay, service):
 
 
 def it_moves_nothing_and_fits_large_text(browser, relay, service):
-    with tempfile.TemporaryDirectory() as folder:
-        campaigns, sources = Path(folder) / "campaigns.yaml", Path(folder) / "sources.yaml"
+    with tempfile.TemporaryDirectory() as folder, ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=folder)) as origin:
+        threading.Thread(target=origin.serve_forever, daemon=True).start()
+        campaigns, sources, people = Path(folder) / "campaigns.yaml", Path(folder) / "sources.yaml", Path(folder) / "people.json"
         campaigns.write_text("campaigns:\n  a-campaign-with-a-long-name: {advertiser: Lamps and Gardens of the North, creatives: [7], goal: {total: 1000000, unit: impressions},"
                              " starts: 2020-01-01T00:00:00Z, ends: 2099-12-31T00:00:00Z}\n")
-        sources.write_text(f"sources:\n  people:\n    url: http://127.0.0.1:{service.origin.port}/missing.json\n    kind: user\n    items: /people\n"
-                           "    every: 1h\n    fields: {id: id, username: name, avatarUrl: picture, type: {value: regular}}\n")
-        settings = (f"campaigns.file={campaigns}", f"sources.file={sources}", "sources.allowed-networks=127.0.0.1/32", f"sources.allowed-ports={service.origin.port}")
+        sources.write_text(f"sources:\n  neighbours:\n    url: http://127.0.0.1:{origin.server_port}/people.json\n    kind: user\n    every: 1h\n")
+        people.write_text(json.dumps([{"type": "regular", "id": "neighbour", "username": "N", "avatarUrl": "http://127.0.0.1/a.png"}]))
+        settings = (f"campaigns.file={campaigns}", f"sources.file={sources}", "sources.allowed-networks=127.0.0.1/32", f"sources.allowed-ports={origin.server_port}")
         with Service(settings=settings) as own:
             click_an_ad(own)
             own.operate({"remove": users(own)[4]})
+            # A source that was read before it failed has a time of its last success too.
+            people.unlink()
+            urllib.request.urlopen(urllib.request.Request(own.admin_url + "/admin/sources/neighbours/sync", method="POST")).close()
+
+            def state():
+                with urllib.request.urlopen(own.admin_url + "/admin/sources") as response:
+                    return json.load(response)["sources"][0]
+
+            browser.wait(lambda: state()["failures"] > 0 and state().get("lastSuccess"), "a failure after a success")
             fits_every_width(browser, own)
+        origin.shutdown()
 
 
 def fits_every_width(browser, service):
