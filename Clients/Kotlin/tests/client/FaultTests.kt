@@ -300,13 +300,15 @@ fun leakTests(tests: Tests) {
         val random = Random(seed)
         val body = ByteArray(4 shl 20)
         FaultyServer { _, _ -> awaitClose() }.use { server ->
-            UrlConnectionTransport().use { transport ->
+            UrlConnectionTransport(readTimeout = 15.seconds).use { transport ->
                 repeat(100) {
                     val job = launch(Dispatchers.Default) { transport.send(HttpRequest("POST", server.base, body = body), 100) }
                     delay(random.nextInt(12).milliseconds)
                     job.cancelAndJoin()
                 }
-                eventually("no connection and no thread", 10.seconds) { server.openConnections == 0 && busyThreads() == 0 }
+                eventually("${server.openConnections} connections", 10.seconds) { server.openConnections <= 10 }
+                // The JVM opens a few again for a response, because the former was closed, and ends them after the timeout.
+                eventually("${server.openConnections} connections, ${busyThreads()} threads", 30.seconds) { server.openConnections == 0 && busyThreads() == 0 }
             }
         }
     }
