@@ -67,13 +67,15 @@ class Service:
             sample.write_text(self._own_images(json.loads(SAMPLE.read_text())))
             image_settings = ("images.allowed-networks=127.0.0.1/32", f"images.allowed-ports={self.origin.port}")
         database = new_database() if os.environ.get("TEST_DATABASE") == "postgresql" else str(folder / "feed.sqlite")
-        subprocess.run([binary, "import", "--foreground", "--database", database, str(sample)], check=True, stdout=subprocess.DEVNULL)
-        self._import = [binary, "import", "--foreground", "--database", database]
+        # On PostgreSQL, the audit log, the pictures and the states of sources are in a folder of their own.
+        store = ["--database", database, "--set", f"server.data-folder={folder}/data"]
+        self._import = [binary, "import", "--foreground", *store]
+        subprocess.run([*self._import, str(sample)], check=True, stdout=subprocess.DEVNULL)
         for setting in self.settings:
             self._import += ["--set", setting]
         port, admin_port = free_port(), free_port()
         self.admin_url = f"http://127.0.0.1:{admin_port}"
-        arguments = ["--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), "--database", database, "--set", "ads.rotation=listed"]
+        arguments = ["--host", "127.0.0.1", "--port", str(port), "--admin-port", str(admin_port), *store, "--set", "ads.rotation=listed"]
         for setting in (*image_settings, *self.settings):
             arguments += ["--set", setting]
         self.base_url = f"http://127.0.0.1:{port}"
