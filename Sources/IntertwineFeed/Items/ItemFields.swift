@@ -60,7 +60,8 @@ public struct ItemFields: Sendable {
     }
 
     package func token(_ field: String) throws(ItemError) -> JSONToken? {
-        guard let token = try value(field), token.kind == .string else { return try value(field) }
+        guard let token = try value(field) else { return nil }
+        guard token.kind == .string else { return token }
         // In a source, white space is no text, as in a text from HTML.
         let isBlank = base != nil && String(decoding: object.characters(of: token), as: UTF8.self).allSatisfy(\.isWhitespace)
         return token.range.isEmpty || isBlank ? nil : token

@@ -177,7 +177,7 @@ struct SampleTests {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let refused = try refusal(["--database", "\(folder)/other/intertwine.sqlite"])
             #expect(refused.code == 1 && refused.lines.count == 1, "\(refused.lines)")
-            #expect(refused.lines.first?.hasPrefix("Error: \(folder)/other") == true, "\(refused.lines)")
+            #expect(refused.lines.first?.hasPrefix("Error: \(folder)/other: ") == true, "\(refused.lines)")
         }
     }
 
