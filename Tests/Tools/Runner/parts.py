@@ -125,7 +125,7 @@ def parts(build):
                environment={"INTERTWINE_BINARY": str(ROOT / DEBUG / "intertwine")}),
         program("javascript-client", ["Clients/JavaScript/tests/run"], 20, 30, ["Clients/JavaScript", "Conformance"], "CLIENT_TESTS_BINARY", again=True),
         program("kotlin-client", ["Clients/Kotlin/tests/run"], 60, 90, ["Clients/Kotlin", "Conformance", "Documentation/how-to/write-a-client.md"], again=True),
-        Part("kotlin-views", ["Clients/Kotlin/tests/ui"], 40, 40, ["Clients/Kotlin"], after="kotlin-client", same=True),
+        Part("kotlin-views", ["Clients/Kotlin/tests/ui"], 40, 40, ["Clients/Kotlin"], after="kotlin-client", same=True, again=True),
         program("kotlin-newcomer", ["Clients/Kotlin/tests/newcomer"], None, 20, ["Clients/Kotlin"], after="kotlin-client"),
         Part("kotlin-gradle", ["Clients/Kotlin/tests/gradle.py"], 1, 1, ["Clients/Kotlin", "Documentation/tutorials"], after=None, same=True),
         # What clients, apps, programs and intermediaries send.

@@ -249,7 +249,7 @@ fun unitTests(tests: Tests) {
         folder.deleteRecursively()
     }
 
-    tests.test("the visible cells of a frame are recorded in less than 0.1 ms") {
+    tests.test("measured: the visible cells of a frame are recorded in less than 0.1 ms") {
         val cells = List(10) { Impressions.VisibleCell(cell("spot:$it", "{${post("impression", "{\"events\": [{\"type\": \"impression\", \"token\": \"${"t".repeat(200)}$it\"}]}")}}"), 1.0) }
         Impressions(FeedClient("http://a.example", transport = FixtureTransport("{\"results\": []}"))).use { impressions ->
             var best = Long.MAX_VALUE
@@ -263,7 +263,7 @@ fun unitTests(tests: Tests) {
         }
     }
 
-    tests.test("the first page is decoded in at most 1.5 times the time of the tree of kotlinx-serialization") {
+    tests.test("measured: the first page is decoded in at most 1.5 times the time of the tree of kotlinx-serialization") {
         val bytes = File(repository, "Conformance/page-first.json").readBytes()
         // Everything that the app can show: also the actions and the values of all parts, which are read when they are needed.
         fun page() = checkNotNull(parseJson(bytes)?.let { FeedPage.fromJson(it, "http://a.example") }).cells.sumOf { cell ->

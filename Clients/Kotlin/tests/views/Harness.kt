@@ -13,6 +13,7 @@ import kotlinx.coroutines.cancelChildren
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withTimeout
+import kotlinx.coroutines.yield
 import kotlin.time.Duration.Companion.seconds
 
 /** Runs tests of views. The thread of `runBlocking` is the main thread. */
@@ -51,9 +52,11 @@ fun expect(condition: Boolean, about: String) {
     if (!condition) throw AssertionError(about)
 }
 
-/** Waits until a condition is true; the time limit of the test applies. */
+/** Waits until a condition is true, and all collectors of the state have seen it; the time limit of the test applies. */
 suspend fun until(condition: () -> Boolean) {
     while (!condition()) delay(2)
+    // A collector that resumes another one needs a second turn of the thread.
+    repeat(3) { yield() }
 }
 
 private const val REQUEST = """{"type": "request", "method": "POST", "href": "/%s/%s"}"""

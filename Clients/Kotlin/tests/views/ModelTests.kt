@@ -60,6 +60,7 @@ fun modelTests() {
         launch { model.run() }
         until { model.ids().size == 2 }
         model.perform(CellSlot.Dismissal, model.state.value.sections[0].cells[0]).join()
+        until { model.ids() == listOf("b") }
         expectEqual(model.actions.pendingCount.value, 1)
         model.undo(model.state.value.notice!!)
         until { model.ids().size == 2 }
