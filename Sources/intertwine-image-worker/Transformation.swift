@@ -64,9 +64,13 @@ struct Transformation {
     private func decode(_ plan: Plan, hasProfile: Bool, isAnimated: Bool) throws(TransformRejection) -> DecodedImage {
         let width = plan.isBoundByWidth ? plan.scaled.width : Self.anySide
         let height = plan.isBoundByHeight ? plan.scaled.height : Self.anySide
-        let thumbnail = cvips_thumbnail(
-            imageBytes.baseAddress, imageBytes.count, Int32(width), Int32(height), hasProfile, isAnimated, takesPart)
-        guard let lazy = DecodedImage(thumbnail), let colored = lazy.isPlain ? lazy : DecodedImage(cvips_srgb(lazy.pointer))
+        func made(byProfile: Bool) -> DecodedImage? {
+            DecodedImage(
+                cvips_thumbnail(imageBytes.baseAddress, imageBytes.count, Int32(width), Int32(height), byProfile, isAnimated, takesPart))
+        }
+        // libvips refuses some profiles that browsers ignore, such as one of colours in a grayscale JPEG.
+        let thumbnail = made(byProfile: hasProfile) ?? (hasProfile ? made(byProfile: false) : nil)
+        guard let lazy = thumbnail, let colored = lazy.isPlain ? lazy : DecodedImage(cvips_srgb(lazy.pointer))
         else { throw DecoderMessage.refusal(imageBytes) }
         cvips_watch(colored.pointer) { Worker.isCalledOff() }
         guard let pixels = DecodedImage(vips_image_copy_memory(colored.pointer)), takesPart || !cvips_ended_early() else {

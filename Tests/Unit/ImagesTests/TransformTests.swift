@@ -11,6 +11,15 @@ struct TransformTests {
         ("plain.jpg", { try $0.vips("jpegsave", "drawn.ppm", "plain.jpg") }),
         ("progressive.jpg", { try $0.vips("jpegsave", "drawn.ppm", "progressive.jpg", "--interlace") }),
         ("grey.jpg", { try $0.vips("colourspace", "drawn.ppm", "grey.jpg", "b-w") }),
+        // Browsers ignore a profile that does not fit, such as one of colours in grayscale.
+        ("grey-of-colours.jpg", { try $0.grey("grey-of-colours.jpg", profile: "srgb") }),
+        (
+            "grey-of-noise.jpg",
+            { tools in
+                try tools.write(Array(repeating: 7, count: 300), "noise.icc")
+                try tools.grey("grey-of-noise.jpg", profile: "noise.icc")
+            }
+        ),
         ("cmyk.jpg", { try $0.vips("icc_transform", "drawn.ppm", "cmyk.jpg", "cmyk", "--input-profile", "srgb") }),
         ("wide-gamut.jpg", { try $0.vips("icc_transform", "drawn.ppm", "wide-gamut.jpg", "p3", "--input-profile", "srgb") }),
         (
@@ -54,7 +63,8 @@ struct TransformTests {
     ]
 
     /// In the small size: colours by a profile, an orientation, transparency and a palette.
-    private static let comparedForms = TestSize.full(forms.map(\.name), small: ["cmyk.jpg", "turned.jpg", "alpha.png", "plain.gif"])
+    private static let comparedForms = TestSize.full(
+        forms.map(\.name), small: ["grey-of-colours.jpg", "cmyk.jpg", "turned.jpg", "alpha.png", "plain.gif"])
 
     @Test("Results equal those of libvips' program", arguments: comparedForms)
     func compared(_ name: String) async throws {

@@ -34,6 +34,11 @@ final class VipsTools: Sendable {
         try #require(try run("vips", arguments) != nil, "vips \(arguments.joined(separator: " "))")
     }
 
+    func grey(_ name: String, profile: String) throws {
+        try vips("colourspace", "drawn.ppm", "grey.v", "b-w")
+        try vips("jpegsave", "grey.v", name, "--profile", profile)
+    }
+
     /// Slopes, rings and a bright spot off the middle, as an image that compresses like a photograph.
     func drawn(_ name: String, _ width: Int, _ height: Int, phase: Int = 0) throws {
         var pixels = Array("P6 \(width) \(height) 255\n".utf8)
