@@ -123,6 +123,13 @@ private enum SourceDate {
         if let day = day(text) { return day }
         // Some servers of Microsoft write milliseconds in this form. An offset after them tells only the writer's zone.
         if let match = text.wholeMatch(of: /\/Date\((\d+)(?:[+-]\d{4})?\)\//) { return Double(match.1).flatMap { epoch($0, [(1, 0)]) } }
+        // The tables of Google Sheets count months from 0.
+        if let match = text.wholeMatch(of: /Date\((\d{4}),(\d\d?),(\d\d?)(?:,(\d\d?),(\d\d?),(\d\d?)(?:,\d+)?)?\)/),
+            let month = Int(match.2)
+        {
+            let time = [match.4, match.5, match.6].compactMap { $0 }.map { $0.count == 1 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+            return english("\(match.1)-\(month + 1)-\(match.3) \(time)").flatMap { day($0) ?? local($0, zone) }
+        }
         if text.wholeMatch(of: /(?:19[7-9]\d|20\d\d|2100)\d{4}(?:\d{4})?|(?:19|20|21)\d{12}/) != nil { return local(text, zone) }
         if let number = Double(text) { return epoch(number, units) }
         if let found = local(text, zone) ?? numberedDay(text) ?? english(text).flatMap({ day($0) ?? local($0, zone) }) { return found }
@@ -219,9 +226,9 @@ private enum SourceDate {
         "eest": "+03",
     ]
 
-    /// Rewrites dates with English names or a time of twelve hours, such as `Fri, 1 May 2026 19:00:00 +0200` (RFC 2822), JavaScript's
-    /// `Fri May 01 2026 19:00:00 GMT+0200 (Central European Summer Time)`, `May 1st, 2026 at 7:00 PM`, `01-May-2026` and Go's
-    /// `2026-05-01 19:00:00 +0200 CEST`, in the order of ``local(_:_:)``; nil for other texts.
+    /// Rewrites dates with the day first, English names or a time of twelve hours, in the order of ``local(_:_:)``. Nil for other texts.
+    /// Examples are `1.5.2026`, `Fri, 1 May 2026 19:00:00 +0200` (RFC 2822), `May 1st, 2026 at 7:00 PM`, `01-May-2026`, JavaScript's
+    /// `Fri May 01 2026 19:00:00 GMT+0200 (Central European Summer Time)` and Go's `2026-05-01 19:00:00 +0200 CEST`.
     private static func english(_ text: String) -> String? {
         var (year, month, day, offset): (String?, Int?, Int?, String?)
         var time: (hour: Int, rest: Substring)?
@@ -243,6 +250,8 @@ private enum SourceDate {
                 }
             } else if let match = word.wholeMatch(of: /(\d{4})([-\/.])(\d\d?)\2(\d\d?)/), year == nil {
                 (year, month, day) = (String(match.1), Int(match.3), Int(match.4))
+            } else if let match = word.wholeMatch(of: /(\d\d?)\.(\d\d?)\.(\d{4})/), year == nil {
+                (year, month, day) = (String(match.3), Int(match.2), Int(match.1))
             } else if let match = word.wholeMatch(of: /(\d?\d)(:\d\d(?::\d\d(?:\.\d+)?)?)/), time == nil, let hour = Int(match.1) {
                 time = (hour, match.2)
             } else if ["am", "pm"].contains(word), let hour = time?.hour, (1...12).contains(hour) {
