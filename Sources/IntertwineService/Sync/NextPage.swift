@@ -77,7 +77,8 @@ enum NextPage: Sendable, Hashable {
             return try head.url.resolving(reference)
         case .url:
             guard let cursor else { return nil }
-            return try head.url.resolving(cursor)
+            // A URI template (RFC 6570), as HAL permits: without values, its expressions of a query are empty.
+            return try head.url.resolving(cursor.replacing(/\{[?&][^{}]*\}/, with: ""))
         case .cursor(_, let parameter):
             guard let cursor else { return nil }
             return try FetchURL(Self.setting(parameter, to: cursor, in: first.text))

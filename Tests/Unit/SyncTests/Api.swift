@@ -76,7 +76,8 @@ final class Api: Sendable {
         let next = hasNext ? "\"\(page + 1)\"" : "null"
         let body =
             #"{"data":{"users":["# + ids.map { user($0, version: now.version) }.joined(separator: ",") + #"]},"meta":{"next":"#
-            + #"\#(next),"url":\#(hasNext ? "\"/users?page=\(page + 1)\"" : "null")}}"#
+            + #"\#(next),"url":\#(hasNext ? "\"/users?page=\(page + 1)\"" : "null"),"template":"#
+            + #"\#(hasNext ? "\"/users?page=\(page + 1){&size,sort*}\"" : "null")}}"#
         let bytes = Array(body.utf8)
         let isCompressed = now.isCompressed && request.headers["accept-encoding"]?.contains("gzip") == true
         if isCompressed { fields.append("Content-Encoding: gzip") }

@@ -15,14 +15,14 @@ struct SyncJobTests {
     static let nine = (1...9).map { "u\($0)" }
 
     @Test(
-        "pages are followed to the last, by Link, by a URL in the document and by a cursor",
-        arguments: ["link", "url", "cursor", "one page"])
+        "pages are followed to the last, by Link, by a URL or a URI template in the document and by a cursor",
+        arguments: ["link", "url", "template", "cursor", "one page"])
     func paging(by way: String) async throws {
         let api = try Api(Self.nine) { $0.perPage = way == "one page" ? 100 : 2 }
         defer { api.origin.stop() }
         let house = try House(api.origin, path: "/users?a=x") { source in
             switch way {
-            case "url": source.next = .url(JSONPointer("/meta/url") ?? JSONPointer(member: ""))
+            case "url", "template": source.next = .url(JSONPointer("/meta/\(way)") ?? JSONPointer(member: ""))
             case "cursor": source.next = .cursor(JSONPointer("/meta/next") ?? JSONPointer(member: ""), parameter: "page")
             case "one page": source.next = .none
             default: source.next = .link
