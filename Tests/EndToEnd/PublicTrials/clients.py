@@ -32,6 +32,8 @@ def requests(service):
     link = service.click()
     for query in QUERIES:
         trials.expect(f"a click with ?{query}", service.raw(get(f"{link}?{query}"))[0], 302)
+    for suffix in ["&utm_source=mail", "&cb=50", "%3Futm_source=mail", ";jsessionid=1", ")", ".", "%20", "%E2%80%8B"]:
+        trials.expect(f"a click with {suffix} after its token", service.raw(get(f"{link}{suffix}"))[0], 302)
     trials.expect("a click with invalid UTF-8", service.raw(get(f"{link}?u=").encode().replace(b"?u=", b"?u=\xff\xfe"))[0], 302)
     for query in ["utm=50%off", "u=%u0416", "u=é", 'u="<>\\']:
         # A feed with filters names its filters instead.

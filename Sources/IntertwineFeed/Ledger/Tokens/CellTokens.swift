@@ -55,11 +55,22 @@ package final class CellTokens: Sendable {
     }
 
     /// Valid tokens are cached for a while, because many people follow one link.
-    func verifyClick(_ text: String, now: Int64) -> Outcome {
+    /// Mail and ad systems append to the link, also `&` without a query, so the token ends at the first character that it cannot have.
+    func verifyClick(_ link: String, now: Int64) -> Outcome {
+        let text = String(Substring(link.utf8.prefix(while: Self.isTokenByte)))
         if let token = verified.withLock({ $0[ByteString(text)] }) { return outcome(of: token, now: now) }
         guard let token = clicks.payload(of: text).flatMap(ImpressionToken.init(bytes:)) else { return .forged }
         verified.withLock { $0[ByteString(text)] = token }
         return outcome(of: token, now: now)
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
     }
 
     func verifyImpression(_ text: String, now: Int64) -> Outcome {

@@ -68,8 +68,23 @@ struct ClickAndImpressionTests {
         var random = SeededRandom(seed: UInt64(seed))
         for _ in 0..<2_500 {
             let text = Mutation.of(genuine, using: &random)
-            if text != genuine { #expect(tokens.verifyClick(text, now: now) == .forged) }
+            if text.firstMatch(of: /^[\w-]*/.asciiOnlyWordCharacters())?.output != genuine[...] {
+                #expect(tokens.verifyClick(text, now: now) == .forged)
+            }
         }
+    }
+
+    @Test(
+        "A click token ends where a mail or ad system appended to its link",
+        arguments: [
+            "&utm_source=mail", "&cb=1&x=%", "?utm_source=mail", ";jsessionid=1", ".", ")", ",", ">", "\"", "'", "=", " ", "\u{200B}",
+            "\u{200D}", "é", "/",
+        ])
+    func appended(text: String) throws {
+        let tokens = try Fixture().tokens
+        let genuine = tokens.click(cell: "ad:1", slot: 0, now: now)
+        #expect(tokens.verifyClick(genuine + text, now: now) == tokens.verifyClick(genuine, now: now))
+        #expect(tokens.verifyClick(genuine + "a" + text, now: now) == .forged && tokens.verifyClick(text + genuine, now: now) == .forged)
     }
 
     @Test("A failing command beside the clickthrough does not prevent the redirect")
