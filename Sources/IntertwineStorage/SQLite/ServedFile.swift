@@ -28,7 +28,7 @@ package final class ServedFile: Sendable {
     private let resolvedBytes: ContiguousArray<CChar>
     private let identity: Identity
     /// The other files of SQLite, from when they are there: they stay until the last connection is closed.
-    private let companions: Mutex<[(path: ContiguousArray<CChar>, identity: Identity?)]>
+    private let companions: Mutex<[(path: String, identity: Identity?)]>
     private let isFilled = Atomic(false)
     /// The finding of SQLite; nil if there is none.
     private let damage = Mutex<String?>(nil)
@@ -46,11 +46,9 @@ package final class ServedFile: Sendable {
         identity = found.identity
         let resolved = Self.withoutLinks(path)
         resolvedBytes = resolved.utf8CString
-        companions = Mutex((keepsLog ? Self.companions : []).map { ((resolved + $0).utf8CString, nil) })
+        companions = Mutex((keepsLog ? Self.companions : []).map { (resolved + $0, nil) })
         folder = open(Self.folder(resolved), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        var lock = Self.nameLock(resolved, Int16(F_RDLCK))
-        // Some file systems have no locks on folders.
-        _ = fcntl(folder, Self.setLock, &lock)
+        lockName(resolved)
         Self.served.withLock { $0[ObjectIdentifier(self)] = Reference(file: self) }
     }
 
@@ -81,6 +79,12 @@ package final class ServedFile: Sendable {
         return Glibc.flock(l_type: type, l_whence: Int16(SEEK_SET), l_start: Int(start), l_len: 1, l_pid: 0)
     }
 
+    private func lockName(_ path: String) {
+        var lock = Self.nameLock(path, Int16(F_RDLCK))
+        // Some file systems have no locks on folders.
+        _ = fcntl(folder, Self.setLock, &lock)
+    }
+
     private static func isNameLocked(_ path: String) -> Bool {
         let folder = open(folder(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return false }
@@ -107,9 +111,14 @@ package final class ServedFile: Sendable {
         if !found.isEmpty { isFilled.store(true, ordering: .relaxed) }
         let isComplete = companions.withLock { companions in
             companions.indices.allSatisfy { index in
-                let found = Self.status(companions[index].path, followingLinks: false)?.identity
+                let path = companions[index].path
+                let found = Self.status(path.utf8CString, followingLinks: false)?.identity
                 guard let known = companions[index].identity else {
                     companions[index].identity = found
+                    if let found {
+                        lockName(Self.name(path, found))
+                        lockName(path)
+                    }
                     return true
                 }
                 return found == known
@@ -154,7 +163,16 @@ package final class ServedFile: Sendable {
         return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
 
-    private static func isLogMissing(_ path: String) -> Bool { !companions.allSatisfy { access(path + $0, F_OK) == 0 } }
+    /// Why: SQLite has no lock on the log, so another file at its path would be taken for it.
+    private static func isLogMissing(_ path: String) -> Bool {
+        companions.map { path + $0 }.contains { path in
+            guard let found = status(path.utf8CString, followingLinks: false)?.identity else { return true }
+            return isNameLocked(path) && !isNameLocked(name(path, found))
+        }
+    }
+
+    /// The inode is not at the end, because the place of a lock is without the last bits of the hash.
+    private static func name(_ path: String, _ identity: Identity) -> String { "\(path) \(identity.inode) file" }
 
     static func isUsedElsewhere(_ path: String) -> Bool {
         let path = withoutLinks(path)

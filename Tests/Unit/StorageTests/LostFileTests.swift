@@ -98,8 +98,8 @@ struct LostFileTests {
 
     @Test(
         "A store rejects writes while its file is a link or empty, or its log is not beside it",
-        arguments: ["link", "-wal", "-shm", "empty"])
-    func incompleteStore(what: String) async throws {
+        arguments: [("link", false), ("-wal", false), ("-shm", false), ("-wal", true), ("-shm", true), ("empty", false)])
+    func incompleteStore(what: String, isReplaced: Bool) async throws {
         let path = scratch.path("items.sqlite")
         let store = try SQLiteStore(path: path)
         _ = try await store.put(user("a"))
@@ -108,7 +108,9 @@ struct LostFileTests {
             try move("items.sqlite", to: "moved")
             try files.createSymbolicLink(atPath: path, withDestinationPath: scratch.path("moved"))
         case "empty": #expect(truncate(path, 0) == 0)
-        default: try move("items.sqlite\(what)", to: "moved")
+        default:
+            try move("items.sqlite\(what)", to: "moved")
+            if isReplaced { try files.copyItem(atPath: scratch.path("moved"), toPath: path + what) }
         }
         await #expect(throws: StoreError.self) { try await store.put(user("b")) }
         await #expect(throws: StoreError.self) { try await store.apply([.append(user("b"))]) }
@@ -122,6 +124,7 @@ struct LostFileTests {
         #expect(victim.wait() != 0 && !victim.lines.contains("put"))
         #expect(!files.fileExists(atPath: scratch.path("moved-wal")))
         if what == "link" { try files.removeItem(atPath: path) }
+        if isReplaced { try files.removeItem(atPath: path + what) }
         try move("moved", to: what == "link" ? "items.sqlite" : "items.sqlite\(what)")
         #expect(Self.name(store.storageChange()) == "back")
         _ = try await store.put(user("c"))
