@@ -201,7 +201,10 @@ package final class ServedFile: Sendable {
     package var completeChecks: Int { passes.load(ordering: .relaxed) }
 
     func note(_ error: any Error) {
-        guard let error = error as? DatabaseError, [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) else { return }
+        guard let error = error as? DatabaseError,
+            // The log is shorter than its index. Why: what is written behind such a gap is lost at the next start.
+            [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) || error.extendedResultCode == .SQLITE_IOERR_SHORT_READ
+        else { return }
         note(error.message ?? "\(error.resultCode)")
     }
 

@@ -131,6 +131,19 @@ struct LostFileTests {
         #expect(try await store.ids() == ["a", "c"])
     }
 
+    @Test("A store rejects writes after its log was truncated in place, because they would be lost", arguments: [0, 2])
+    func truncatedLog(part: Int) async throws {
+        let path = scratch.path("items.sqlite")
+        let store = try SQLiteStore(path: path)
+        for id in ["a", "b", "c"] { _ = try await store.put(user(id)) }
+        #expect(truncate("\(path)-wal", part == 0 ? 0 : try scratch.size("items.sqlite-wal") / part) == 0)
+        for _ in 0..<2 {
+            await #expect(throws: StoreError.self) { try await store.checkReady() }
+            await #expect(throws: StoreError.self) { try await store.put(user("d")) }
+        }
+        #expect(Self.name(store.storageChange()) == "damaged")
+    }
+
     @Test("A store whose path is a link from the start is written")
     func linkedStore() async throws {
         try await SQLiteStore(path: scratch.path("real.sqlite")).completeFile()
