@@ -156,7 +156,7 @@ package final class ServedFile: Sendable {
     }
 
     private static func isOpenElsewhere(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDWR | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return errno != ENOENT }
         defer { close(descriptor) }
         var lock = Glibc.flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0x4000_0002, l_len: 510, l_pid: 0)
@@ -176,7 +176,7 @@ package final class ServedFile: Sendable {
 
     static func isUsedElsewhere(_ path: String) -> Bool {
         let path = withoutLinks(path)
-        return isNameLocked(path) || isOpenElsewhere(path)
+        return isNameLocked(path) || access(path, R_OK) == 0 && isOpenElsewhere(path)
     }
 
     func writing<Value>(_ body: () throws -> Value) throws -> Value {

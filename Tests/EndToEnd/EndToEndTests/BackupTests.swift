@@ -358,6 +358,19 @@ struct BackupTests {
         }
     }
 
+    @Test("A restore into a read-only folder names the reason, not another process", .mounts)
+    func readOnlyFolder() async throws {
+        try await offPool {
+            defer { remove() }
+            try service().stop()
+            #expect(try Self.backUp(data, to: "\(folder)/backup").code == 0)
+            let mount = try Mount.readOnly(data)
+            defer { mount.remove() }
+            let result = try Self.restore("\(folder)/backup", to: data, ["--overwrite"])
+            #expect(result.code == 1 && result.lines.last?.contains("Read-only file system") == true, "\(result)")
+        }
+    }
+
     @Test("A wrong argument, an existing target, a store in use and a PostgreSQL database are refused")
     func refusals() async throws {
         try await offPool {
