@@ -43,7 +43,8 @@ struct DatabaseFile {
     /// Creates the file if it is missing, and restricts access to its owner, independent of the umask and of the mode set by earlier
     /// versions.
     private func restrict() {
-        let made = OwnedFile.open(path, O_RDWR | O_EXCL)
+        // A link whose destination is missing exists too.
+        let made = OwnedFile.open(path, access(path, F_OK) == 0 ? O_RDWR | O_EXCL : O_RDWR)
         guard made < 0 else {
             close(made)
             return

@@ -158,6 +158,19 @@ struct LostFileTests {
         #expect(try await store.ids() == ["a", "b"] && store.storageChange() == nil)
     }
 
+    @Test("A new store at the end of a link is for its owner alone")
+    func newLinkedStore() async throws {
+        let (path, real) = (scratch.path("items.sqlite"), scratch.path("real.sqlite"))
+        try files.createSymbolicLink(atPath: path, withDestinationPath: real)
+        let mask = umask(0o022)
+        defer { umask(mask) }
+        let store = try SQLiteStore(path: path)
+        _ = try await store.put(user("a"))
+        for file in [real, "\(real)-wal", "\(real)-shm"] {
+            #expect(try files.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600, "\(file)")
+        }
+    }
+
     @Test("A ledger with a missing or another file rejects clicks, and recovers with its own")
     func ledger() async throws {
         let ledger = try scratch.ledger()
