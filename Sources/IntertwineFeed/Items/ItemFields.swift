@@ -67,14 +67,16 @@ public struct ItemFields: Sendable {
         return token.range.isEmpty || isBlank ? nil : token
     }
 
-    /// It accepts texts too: a constant of a source and a column of a table are texts. Databases behind a source have 0 and 1.
+    /// It accepts texts too: a constant of a source and a column of a table are texts. Programs behind a source write 0, 1 and words.
     package func flag(_ field: String) throws(ItemError) -> Bool? {
         guard let token = try token(field) else { return nil }
         let text = String(decoding: object.bytes[token.range], as: UTF8.self)
-        switch (base == nil ? text : text.lowercased(), base == nil ? nil : Double(text)) {
+        switch (text, base == nil ? nil : Double(text)) {
         case ("true", _), (_, 1): return true
         case ("false", _), (_, 0): return false
-        default: throw ItemError(field: field, reason: "must be true or false, is \(token.kind.rawValue)")
+        default:
+            if base != nil, let flag = Bool(word: text) { return flag }
+            throw ItemError(field: field, reason: "must be true or false, is \(token.kind.rawValue)")
         }
     }
 

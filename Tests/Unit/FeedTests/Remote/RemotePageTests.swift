@@ -314,8 +314,8 @@ struct RemotePageTests {
     @Test(
         "The flags of databases are true and false",
         arguments: [
-            ("true", ["1", #""1""#, "1.0", "1e0", #""1.0""#, #""true""#, #""TRUE""#, "true"]),
-            ("false", ["0", #""0""#, "0.0", "-0", #""0.0""#, #""false""#, #""False""#, "false"]),
+            ("true", ["1", #""1""#, "1.0", "1e0", #""1.0""#, #""true""#, #""TRUE""#, "true", #""yes""#, #""On""#]),
+            ("false", ["0", #""0""#, "0.0", "-0", #""0.0""#, #""false""#, #""False""#, "false", #""no""#, #""OFF""#]),
             (nil, ["2", "-1", "1.5", #""maybe""#, "[]", "[1]", "{}"]), ("", ["null", #""""#]),
         ] as [(String?, [String])])
     func flags(_ expected: String?, _ values: [String]) throws {
