@@ -36,7 +36,7 @@ package enum SourceForm: Sendable, Hashable {
     static func isNoDate(_ value: SourceValue, in field: String, as form: SourceForm?) -> Bool {
         let isSchedule = ItemSchedule.times.contains(field)
         let isDate = if case .date = form { true } else { isSchedule && form == nil }
-        guard isDate, let text = value.plain?.trimmingCharacters(in: .whitespacesAndNewlines) else { return false }
+        guard isDate, let text = dateText(of: value) else { return false }
         if text.prefixMatch(of: /000[01][-\/.]?\d\d[-\/.]?\d\d|(?:\/Date\()?-62135596800/) != nil
             || isSchedule && ["0", "false"].contains(text)
         {
@@ -70,9 +70,13 @@ package enum SourceForm: Sendable, Hashable {
             }
             return "\(number)"
         case .date(let zone):
-            guard let plain = value.plain else { return nil }
-            return SourceDate.text(of: plain.trimmingCharacters(in: .whitespacesAndNewlines), in: zone?.zone)
+            return Self.dateText(of: value).flatMap { SourceDate.text(of: $0, in: zone?.zone) }
         }
+    }
+
+    /// Nil for a text that is too long for a date. Why: regular expressions take seconds for a megabyte.
+    private static func dateText(of value: SourceValue) -> String? {
+        value.plain.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.flatMap { $0.utf8.count <= 200 ? $0 : nil }
     }
 
     /// Returns a number such as `-1.234,56 €` or `CHF 12.90` without the letters and currency signs around it and without its groups of

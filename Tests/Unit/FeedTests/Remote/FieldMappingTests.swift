@@ -252,6 +252,16 @@ struct FieldMappingTests {
         }
     }
 
+    @Test("A text that is too long for a date is invalid at once, and white space around one does not count", .timeLimit(.minutes(1)))
+    func longDates() throws {
+        for part in ["(", "1", "1-a", "1 ", "1:00", "1t1", "/Date(1"] {
+            let json = "\"\(String(repeating: part, count: 1_000_000 / part.utf8.count))\""
+            #expect(try Self.mapped(.date(zone: nil), json)?.hasPrefix("\"") != true, "\(part)")
+        }
+        let spaces = String(repeating: " ", count: 1_000)
+        #expect(try Self.mapped(.date(zone: nil), "\"\(spaces)2026-05-01\(spaces)\"") == "\"2026-05-01\"")
+    }
+
     @Test("Other texts are invalid dates and numbers, and a date without offset needs a zone")
     func invalid() throws {
         for json in [
